@@ -1,0 +1,11 @@
+import type { Action } from './actions.ts'
+import type { RouteSet } from './routes.ts'
+
+/** What a domain hands to the composition root. Constructing one does nothing; `start` and `stop` are awaited, in order and in reverse. */
+export interface Module {
+  name: string
+  routes?: RouteSet[]
+  actions?: Action[]
+  start?(): Promise<void>
+  stop?(): Promise<void>
+}
