@@ -1,0 +1,119 @@
+import type BetterSqlite3 from 'better-sqlite3'
+import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DataSource, type EntitySchema, type MigrationInterface } from 'typeorm'
+import type { Logger } from '../kit/log.ts'
+import { isDiskFailure } from './failures.ts'
+import { createGroupCommit } from './group-commit.ts'
+import { backUp, faultOf, restoreNewest, setAside } from './integrity.ts'
+import { createRows, type Reader, type Writer } from './rows.ts'
+
+export interface Transaction extends Writer {
+  /** Runs once the write is on the disk; for events and for whoever waits outside. */
+  afterCommit(then: () => void): void
+}
+
+export interface Database extends Reader {
+  /**
+   * Runs `work` as one atomic write and resolves once it is on the disk. `work` is synchronous and reads, through the
+   * database, what it has written so far. A throw inside undoes all of it.
+   */
+  write<T>(work: (tx: Transaction) => T): Promise<T>
+  /** Resolves when no write is under way. */
+  idle(): Promise<void>
+  /** What was found and done at the start when the file was damaged; null when all was well. */
+  damage: string | null
+  close(): Promise<void>
+}
+
+export interface DatabaseOptions {
+  path: string
+  backupsPath: string
+  tables: EntitySchema<never>[]
+  migrations: (new () => MigrationInterface)[]
+  /** The last run ended without closing: every page is checked first. */
+  wasUnclean: boolean
+  log: Logger
+  /** The disk failed under a commit: only a new start finds out what it holds. */
+  onDiskFailure(error: unknown): void
+}
+
+/** The file was made by a newer Hearth. */
+export class NewerDatabaseError extends Error {
+  constructor(names: string[]) {
+    super(`This data was written by a newer Hearth (${names.join(', ')}). Install that version again; nothing was changed.`)
+    this.name = 'NewerDatabaseError'
+  }
+}
+
+/** Sets a damaged file aside and puts the newest sound backup in its place, if there is one. */
+function mend({ path, backupsPath, wasUnclean, log }: DatabaseOptions): string | null {
+  if (!existsSync(path) || (statSync(path).isFile() && statSync(path).size === 0)) return null
+  const fault = faultOf(path, wasUnclean)
+  if (!fault) return null
+  const aside = setAside(path, new Date())
+  const restored = restoreNewest(path, backupsPath)
+  const then = restored ? `The backup ${restored} took its place.` : 'There was no backup, so an empty one took its place.'
+  log.error({ fault, aside, restored }, 'the database was damaged and was set aside')
+  return `The database was damaged and was set aside. ${then}`
+}
+
+/** Brings the tables up to date; an existing database is copied and the copy verified before anything changes. */
+async function upgrade(source: DataSource, raw: BetterSqlite3.Database, { migrations, backupsPath, log }: DatabaseOptions): Promise<void> {
+  const known = new Set(migrations.map((migration) => new migration().name ?? migration.name))
+  const hasTable = raw.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'migrations'`).get()
+  const done = hasTable ? (raw.prepare('SELECT name FROM migrations').all() as { name: string }[]).map(({ name }) => name) : []
+  const newer = done.filter((name) => !known.has(name))
+  if (newer.length > 0) throw new NewerDatabaseError(newer)
+  if (done.length === known.size) return
+  if (done.length > 0) log.info({ backup: backUp(raw, backupsPath, new Date()) }, 'the database was copied before its upgrade')
+  await source.runMigrations({ transaction: 'each' })
+}
+
+function configure(raw: BetterSqlite3.Database): void {
+  raw.pragma('journal_mode = WAL')
+  raw.pragma('synchronous = FULL')
+  raw.pragma('foreign_keys = ON')
+  raw.pragma('busy_timeout = 0')
+  raw.pragma('wal_autocheckpoint = 1000')
+  raw.pragma('journal_size_limit = 67108864')
+}
+
+/** Opens, mends, upgrades and serves the database. Throws {@link NewerDatabaseError} for a file of a later version. */
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  mkdirSync(dirname(options.path), { recursive: true })
+  mkdirSync(options.backupsPath, { recursive: true })
+  const damage = mend(options)
+  const source = new DataSource({ type: 'better-sqlite3', database: options.path, entities: options.tables, migrations: options.migrations, timeout: 0 })
+  await source.initialize()
+  const raw = (source.driver as unknown as { databaseConnection: BetterSqlite3.Database }).databaseConnection
+  try {
+    await upgrade(source, raw, options)
+    configure(raw)
+  } catch (error) {
+    await source.destroy()
+    throw error
+  }
+  const rows = createRows(raw)
+  const { commit, idle } = createGroupCommit(raw, (error) => isDiskFailure(error) && options.onDiskFailure(error))
+  return {
+    get: rows.get,
+    first: rows.first,
+    find: rows.find,
+    select: rows.select,
+    damage,
+    idle,
+    async write(work) {
+      const then: (() => void)[] = []
+      const { insert, update, remove, run } = rows
+      const result = await commit(() => work({ insert, update, remove, run, afterCommit: (hook) => void then.push(hook) }))
+      for (const hook of then) hook()
+      return result
+    },
+    async close() {
+      await idle()
+      raw.pragma('wal_checkpoint(TRUNCATE)')
+      await source.destroy()
+    },
+  }
+}

@@ -1,0 +1,77 @@
+import { mkdir, rm } from 'node:fs/promises'
+import type { Context } from 'koa'
+import { koaBody } from 'koa-body'
+import { AppError, invalid, unsupportedType } from './errors.ts'
+import type { UploadedFile } from './routes.ts'
+
+const MAX_JSON_BYTES = 1024 * 1024
+const MAX_UPLOAD_BYTES = 10 * 1024 ** 3
+
+const nothingMore = async () => undefined
+const parseJson = koaBody({ jsonLimit: MAX_JSON_BYTES, json: true, text: false, urlencoded: false, multipart: false })
+
+const hasBody = ({ headers }: Context) => headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+
+/** koa-body's failures in our words; what it throws carries a `status`, formidable's an `httpCode`. */
+function refusal(error: unknown): unknown {
+  const { status, httpCode } = error as { status?: number; httpCode?: number }
+  const code = httpCode ?? status
+  if (code === 413) return new AppError(413, 'too_large', 'This is too large.', { headers: { connection: 'close' } })
+  if (code === 415) return unsupportedType('a body in an encoding this server knows')
+  if (code === 400 || error instanceof SyntaxError) return invalid([{ path: 'body', message: 'cannot be read' }])
+  return error
+}
+
+/** The JSON value of a request, or undefined where it has no body. Throws 400, 413 or 415. */
+export async function readJson(ctx: Context): Promise<unknown> {
+  if (!hasBody(ctx)) return undefined
+  const type = ctx.headers['content-type'] ?? ''
+  if (!/^application\/json\s*(;|$)/i.test(type) || !/^(utf-?8)?$/i.test(/charset="?([^";\s]*)/i.exec(type)?.[1] ?? '')) {
+    throw unsupportedType('JSON in UTF-8 with Content-Type: application/json')
+  }
+  try {
+    await parseJson(ctx, nothingMore)
+  } catch (error) {
+    throw refusal(error)
+  }
+  return ctx.request.body
+}
+
+export interface Upload {
+  fields: unknown
+  files: UploadedFile[]
+  /** Removes what the handler left behind. */
+  clear(): Promise<void>
+}
+
+/** Streams a multipart request to files under `dir`; never holds a file in memory. Throws 400, 413 or 415. */
+export async function readUpload(ctx: Context, dir: string): Promise<Upload> {
+  if (!/^multipart\/form-data\s*;/i.test(ctx.headers['content-type'] ?? '')) throw unsupportedType('a form with Content-Type: multipart/form-data')
+  await mkdir(dir, { recursive: true })
+  const parse = koaBody({
+    multipart: true,
+    json: false,
+    text: false,
+    urlencoded: false,
+    formidable: { uploadDir: dir, maxFileSize: MAX_UPLOAD_BYTES, maxTotalFileSize: MAX_UPLOAD_BYTES, maxFields: 100, maxFieldsSize: MAX_JSON_BYTES, maxFiles: 500, allowEmptyFiles: true, minFileSize: 0 },
+  })
+  try {
+    await parse(ctx, nothingMore)
+  } catch (error) {
+    throw refusal(error)
+  }
+  const files = Object.entries(ctx.request.files ?? {}).flatMap(([field, value]) =>
+    [value].flat().map((file) => ({
+      field,
+      path: file.filepath,
+      name: file.originalFilename ?? 'file',
+      mimeType: file.mimetype ?? 'application/octet-stream',
+      size: file.size,
+    })),
+  )
+  return {
+    fields: ctx.request.body,
+    files,
+    clear: async () => void (await Promise.all(files.map(({ path }) => rm(path, { force: true })))),
+  }
+}
