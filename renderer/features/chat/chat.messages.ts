@@ -1,0 +1,2 @@
+/** Words of the chat. */
+export const chatMessages = {}

@@ -1,0 +1,49 @@
+/** The language of the text; numbers and dates follow the reader's own locale. */
+export const language = 'en'
+
+const MINUTE = 60
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+const rules = new Intl.PluralRules(language)
+
+/** The form of a word that fits `count`, e.g. `plural(n, { one: 'device', other: 'devices' })`. */
+export function plural(count: number, forms: Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }): string {
+  return forms[rules.select(count)] ?? forms.other
+}
+
+/** A number as the reader's locale writes it. */
+export function number(value: number, options?: Intl.NumberFormatOptions): string {
+  return new Intl.NumberFormat(undefined, options).format(value)
+}
+
+/** A date and time as the reader's locale writes them, or the date alone. */
+export function date(iso: string, style: 'date' | 'date-time' | 'time' = 'date-time'): string {
+  const options: Intl.DateTimeFormatOptions = {
+    ...(style === 'time' ? {} : { dateStyle: 'medium' }),
+    ...(style === 'date' ? {} : { timeStyle: 'short' }),
+  }
+  return new Intl.DateTimeFormat(undefined, options).format(new Date(iso))
+}
+
+/** "2 minutes ago" or "in 3 hours" up to a day, then the date. */
+export function relative(iso: string, now = Date.now()): string {
+  const seconds = Math.round((Date.parse(iso) - now) / 1000)
+  const size = Math.abs(seconds)
+  if (size >= DAY) return date(iso, size >= 300 * DAY ? 'date' : 'date-time')
+  const format = new Intl.RelativeTimeFormat(language, { numeric: 'auto' })
+  if (size < MINUTE) return format.format(0, 'second')
+  if (size < HOUR) return format.format(Math.round(seconds / MINUTE), 'minute')
+  return format.format(Math.round(seconds / HOUR), 'hour')
+}
+
+/** Minutes and seconds that remain, e.g. `9:05`. */
+export function clock(seconds: number): string {
+  const whole = Math.max(0, Math.ceil(seconds))
+  return `${Math.floor(whole / MINUTE)}:${String(whole % MINUTE).padStart(2, '0')}`
+}
+
+/** "a, b or c" and "a, b and c". */
+export function list(items: string[], type: 'conjunction' | 'disjunction' = 'conjunction'): string {
+  return new Intl.ListFormat(language, { type }).format(items)
+}

@@ -1,0 +1,46 @@
+import type { Component } from 'svelte'
+import type { RoutePattern } from './router.svelte.ts'
+
+type Props = Record<string, unknown>
+export type PageComponent = Component<Props>
+
+export interface Route extends RoutePattern {
+  /** `open` pages need nobody signed in. */
+  access: 'open' | 'signed-in'
+  /** `shell` has the navigation around it where somebody is signed in; `bare` never. */
+  frame: 'shell' | 'bare'
+  load: () => Promise<PageComponent>
+  props: (params: Record<string, string>) => Props
+}
+
+interface RouteSpec<P extends Props> extends RoutePattern {
+  access?: Route['access']
+  frame?: Route['frame']
+  page: () => Promise<{ default: Component<P> }>
+  props: (params: Record<string, string>) => P
+}
+
+/** A route whose page is fetched when it is first opened. Erasing its props is safe: `props` and `page` agree here. */
+function route<P extends Props>({ access = 'signed-in', frame = 'shell', page, ...rest }: RouteSpec<P>): Route {
+  return { ...rest, access, frame, load: async () => (await page()).default as unknown as PageComponent }
+}
+
+const none = () => ({})
+
+export const routes: Route[] = [
+  route({
+    name: 'chat',
+    paths: ['/chat', '/chat/{id}'],
+    page: () => import('./features/chat/ChatPage.svelte'),
+    props: ({ id }) => ({ conversationId: id ?? null }),
+  }),
+]
+
+/** Shown where no route fits. */
+export const notFoundRoute: Route = route({
+  name: 'not-found',
+  paths: [],
+  access: 'open',
+  page: () => import('./features/not-found/NotFoundPage.svelte'),
+  props: none,
+})
