@@ -1,0 +1,204 @@
+import type { HearthClient } from '../../api.ts'
+import { mayHaveArrived } from './chat-failure.ts'
+import { type Drafts, NEW_TALK } from './drafts.ts'
+import { mergeTurns, Turn } from './turn.svelte.ts'
+import { writeReply } from './write-reply.ts'
+
+/** A conversation with its messages, as the server has it. */
+export type StoredTalk = Awaited<ReturnType<HearthClient['chat']['get']>>
+
+export interface TalkDeps {
+  chat: HearthClient['chat']
+  drafts: Drafts
+  /** The server gave a new talk its id. */
+  begun(talk: Talk, id: string): void
+  /** The server told how the talk now stands. */
+  stored(talk: StoredTalk): void
+  /** Whether a conversation was there before. */
+  knows(id: string): boolean
+}
+
+const WATCH_MS = 2000
+const WATCHES = 8
+/** An unanswered message younger than this may be being answered right now, in another window. */
+const FRESH_MS = 10 * 60_000
+
+/** One conversation: what was said, the reply being written, and the text not sent yet. */
+export class Talk {
+  id = $state.raw<string | null>(null)
+  title = $state('')
+  turns = $state.raw<Turn[]>([])
+  loading = $state(false)
+  /** Why it could not be opened. */
+  error = $state.raw<unknown>(null)
+  draft = $state('')
+  /** False where the browser would not keep the draft over a reload. */
+  draftKept = $state(true)
+  replying = $state(false)
+  /** A reply may be being written elsewhere and is looked for now and then. */
+  watching = $state(false)
+  /** The reply that ended last, however it did. */
+  ended = $state.raw<Turn | null>(null)
+  readonly last = $derived(this.turns.at(-1))
+  /** The last thing said by a person has no reply, and none is under way. */
+  readonly unanswered = $derived(!this.replying && this.last?.role === 'user' && this.last.state === 'complete')
+  readonly #deps: TalkDeps
+  #abort: AbortController | null = null
+  #watch: ReturnType<typeof setTimeout> | undefined
+
+  constructor(id: string | null, deps: TalkDeps) {
+    this.id = id
+    this.#deps = deps
+    this.draft = deps.drafts.read(id ?? NEW_TALK)
+  }
+
+  /** Reads what the server has stored. Never rejects: look at `error`. */
+  async load(): Promise<void> {
+    if (this.id === null || this.replying || this.loading) return
+    this.loading = true
+    try {
+      this.#take(await this.#deps.chat.get({ params: { id: this.id } }))
+      this.error = null
+      if (this.unanswered && Date.now() - Date.parse(this.last?.createdAt ?? '') < FRESH_MS) this.#lookAgain(WATCHES)
+    } catch (error) {
+      this.error = error
+    }
+    this.loading = false
+  }
+
+  write(text: string): void {
+    this.draft = text
+    this.#keep()
+  }
+
+  /** Says the draft. */
+  async send(): Promise<void> {
+    const text = this.draft.trim()
+    if (text === '' || this.replying) return
+    this.draft = ''
+    await this.#say(new Turn('user', text, 'sending'))
+  }
+
+  /** Tries again what failed: the message where it did not arrive, the reply where only that is missing. */
+  async retry(turn: Turn): Promise<void> {
+    if (this.replying) return
+    turn.failure = null
+    if (turn.state === 'unsent') await this.#settle(turn)
+    if (turn.state === 'unsent') await this.#say(turn)
+    else await this.regenerate()
+  }
+
+  /** Takes an unsent message back into the draft. */
+  takeBack(turn: Turn): void {
+    this.turns = this.turns.filter((other) => other !== turn)
+    this.write([turn.content, this.draft.trim()].filter(Boolean).join('\n\n'))
+  }
+
+  /** Replies once more to the last thing said; the old reply goes when the new one begins. */
+  async regenerate(): Promise<void> {
+    const { id, last: asked, turns: before } = this
+    if (id === null || !asked || this.replying) return
+    const reply = new Turn('assistant', '', 'streaming')
+    asked.failure = null
+    this.turns = [...before.filter((turn) => turn !== asked || turn.role === 'user'), reply]
+    const taken = await this.#stream(reply, (signal) => this.#deps.chat.regenerate({ params: { id } }, { signal }))
+    if (taken) return
+    this.turns = before
+    asked.failure = reply.failure
+  }
+
+  /** Ends the reply being written; what was said so far stays. */
+  stop(): void {
+    this.#abort?.abort()
+  }
+
+  /** The page looks elsewhere: a reply goes on, looking for one does not. */
+  rest(): void {
+    clearTimeout(this.#watch)
+    this.watching = false
+  }
+
+  async #say(turn: Turn): Promise<void> {
+    const reply = new Turn('assistant', '', 'streaming')
+    turn.state = 'sending'
+    this.turns = [...this.turns.filter((other) => other !== turn), turn, reply]
+    const body = { message: turn.content, ...(this.id === null ? {} : { conversationId: this.id }) }
+    const taken = await this.#stream(
+      reply,
+      (signal) => this.#deps.chat.send({ body }, { signal }),
+      () => {
+        turn.state = 'complete'
+      },
+    )
+    if (taken) return
+    this.turns = this.turns.filter((other) => other !== reply)
+    turn.state = 'unsent'
+    turn.failure = reply.failure
+    this.#keep()
+    if (mayHaveArrived(turn.failure)) await this.#settle(turn)
+    if (turn.state === 'unsent' && turn.failure === null) this.takeBack(turn)
+  }
+
+  /** Reads a reply into `reply`. Resolves whether the server took the request; never rejects. */
+  async #stream(reply: Turn, call: (signal: AbortSignal) => Promise<Response>, sent?: () => void): Promise<boolean> {
+    this.rest()
+    this.#abort = new AbortController()
+    const { signal } = this.#abort
+    this.replying = true
+    const taken = await writeReply(reply, () => call(signal), {
+      signal,
+      begun: ({ conversationId }) => {
+        sent?.()
+        if (this.id === null) this.#begin(conversationId)
+        this.#keep()
+      },
+    })
+    this.replying = false
+    if (!taken) return false
+    this.ended = reply
+    await this.#settle()
+    return true
+  }
+
+  #begin(id: string): void {
+    this.#deps.drafts.write(NEW_TALK, '')
+    this.id = id
+    this.#deps.begun(this, id)
+  }
+
+  /** Stores what the server does not have yet: messages on their way or refused, and the draft. */
+  #keep(): void {
+    const unsent = this.turns.filter(({ state }) => state === 'unsent' || state === 'sending').map(({ content }) => content)
+    this.draftKept = this.#deps.drafts.write(this.id ?? NEW_TALK, [...unsent, this.draft].filter(Boolean).join('\n\n'))
+  }
+
+  /** Brings the turns in line with what is stored, also where the connection broke after the server took `unsent`. */
+  async #settle(unsent?: Turn): Promise<void> {
+    const stored = await this.#stored(unsent).catch(() => null)
+    if (!stored || this.replying) return
+    this.#take(stored)
+    if (this.id === null) this.#begin(stored.id)
+    if (unsent) this.#keep()
+  }
+
+  async #stored(unsent: Turn | undefined): Promise<StoredTalk | null> {
+    const { chat, knows } = this.#deps
+    if (this.id !== null) return chat.get({ params: { id: this.id } })
+    const [newest] = await chat.list({ query: { limit: 1 } })
+    if (!unsent || !newest || knows(newest.id)) return null
+    const talk = await chat.get({ params: { id: newest.id } })
+    return talk.messages[0]?.content === unsent.content ? talk : null
+  }
+
+  #take(stored: StoredTalk): void {
+    this.title = stored.title
+    this.turns = mergeTurns(this.turns, stored.messages, this.ended)
+    this.#deps.stored(stored)
+  }
+
+  #lookAgain(left: number): void {
+    this.watching = left > 0 && this.unanswered
+    if (!this.watching) return
+    this.#watch = setTimeout(() => void this.#settle().then(() => this.watching && this.#lookAgain(left - 1)), WATCH_MS)
+  }
+}
