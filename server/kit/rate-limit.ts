@@ -3,6 +3,8 @@ import { rateLimited } from './errors.ts'
 export interface RateLimit {
   /** Takes one token of `key`; throws 429 with Retry-After when none is left. */
   take(key: string): void
+  /** Gives one back, for what turned out not to count. */
+  giveBack(key: string): void
 }
 
 interface Bucket {
@@ -29,6 +31,10 @@ export function createRateLimit(size: number, perSecond: number, now: () => numb
       if (buckets.size > MAX_KEYS) buckets.delete(buckets.keys().next().value as string)
       if (bucket.tokens < 1) throw rateLimited((1 - bucket.tokens) / perSecond)
       bucket.tokens -= 1
+    },
+    giveBack(key) {
+      const bucket = buckets.get(key)
+      if (bucket) bucket.tokens = Math.min(size, bucket.tokens + 1)
     },
   }
 }

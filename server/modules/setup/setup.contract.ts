@@ -42,6 +42,5 @@ export const setupContract = {
     status: 201,
     limit: 'sign-in',
     beforeSetup: true,
-    loopbackOnly: true,
   }),
 }

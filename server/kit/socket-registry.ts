@@ -1,0 +1,42 @@
+import type { WebSocket } from 'ws'
+import type { Caller } from './caller.ts'
+
+/** The open sockets and who holds each. */
+export interface SocketRegistry {
+  add(socket: WebSocket, caller: Caller): void
+  /** Closes the sockets whose caller matches, with an application code such as 4401. */
+  close(matches: (caller: Caller) => boolean, code: number): void
+  isConnected(deviceId: string): boolean
+  /** How many of the caller kind have at least one socket, counted by device. */
+  connectedDevices(): number
+  size(): number
+}
+
+/** Keeps sockets until they close; every question is answered from memory. */
+export function createSocketRegistry(): SocketRegistry {
+  const sockets = new Map<WebSocket, Caller>()
+  const perDevice = new Map<string, number>()
+
+  function count({ kind, deviceId }: Caller, by: 1 | -1): void {
+    if (kind !== 'device') return
+    const next = (perDevice.get(deviceId) ?? 0) + by
+    if (next > 0) perDevice.set(deviceId, next)
+    else perDevice.delete(deviceId)
+  }
+
+  return {
+    add(socket, caller) {
+      sockets.set(socket, caller)
+      count(caller, 1)
+      socket.once('close', () => {
+        if (sockets.delete(socket)) count(caller, -1)
+      })
+    },
+    close(matches, code) {
+      for (const [socket, caller] of sockets) if (matches(caller)) socket.close(code)
+    },
+    isConnected: (deviceId) => perDevice.has(deviceId),
+    connectedDevices: () => perDevice.size,
+    size: () => sockets.size,
+  }
+}

@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto'
+import type { Database } from '../../db/database.ts'
+import type { Caller } from '../../kit/caller.ts'
+import { randomToken, sha256 } from '../../kit/crypto.ts'
+import { notFound } from '../../kit/errors.ts'
+import type { SocketRegistry } from '../../kit/socket-registry.ts'
+import type { HouseholdService } from '../household/household.service.ts'
+import type { ApiKey } from './keys.contract.ts'
+import { type ApiKeyRow, ApiKeyTable } from './keys.table.ts'
+
+/** A key's last use is written down this often at most. */
+const TOUCH_MS = 60_000
+
+export interface KeysDeps {
+  db: Database
+  household: HouseholdService
+  sockets: SocketRegistry
+  onWriteFailed(error: unknown): void
+}
+
+export type KeysService = ReturnType<typeof createKeysService>
+
+const toKey = ({ keyHash: _, ...key }: ApiKeyRow): ApiKey => key
+
+/** API keys, which act for the owner within their scope. Only a hash of each is kept. */
+export function createKeysService({ db, household, sockets, onWriteFailed }: KeysDeps) {
+  function touch({ id, lastUsedAt }: ApiKeyRow): void {
+    if (lastUsedAt !== null && Date.now() - Date.parse(lastUsedAt) < TOUCH_MS) return
+    db.write((tx) => tx.update(ApiKeyTable, id, { lastUsedAt: new Date().toISOString() })).catch(onWriteFailed)
+  }
+
+  return {
+    list: (): ApiKey[] => db.find(ApiKeyTable, {}, { order: 'createdAt desc' }).map(toKey),
+
+    async create({ label, scope, expiresAt }: Pick<ApiKey, 'label' | 'scope'> & { expiresAt?: string | null | undefined }) {
+      const key = `hk_${randomToken()}`
+      const row: ApiKeyRow = {
+        id: randomUUID(),
+        label,
+        scope,
+        keyHash: sha256(key),
+        createdAt: new Date().toISOString(),
+        expiresAt: expiresAt ? new Date(expiresAt).toISOString() : null,
+        lastUsedAt: null,
+      }
+      await db.write((tx) => tx.insert(ApiKeyTable, row))
+      return { ...toKey(row), key }
+    },
+
+    /** Throws 404. */
+    async revoke(id: string): Promise<void> {
+      const removed = await db.write((tx) => tx.remove(ApiKeyTable, { id }))
+      if (removed === 0) throw notFound('This key')
+      sockets.close(({ sessionId }) => sessionId === id, 4401)
+    },
+
+    callerOf(key: string): Caller | null {
+      const row = db.first(ApiKeyTable, { keyHash: sha256(key) })
+      const house = household.house()
+      if (!row || !house || (row.expiresAt !== null && Date.parse(row.expiresAt) <= Date.now())) return null
+      touch(row)
+      const { consoleDeviceId, ownerPersonId } = house
+      return { kind: 'key', scope: row.scope, deviceId: consoleDeviceId, userId: ownerPersonId, personId: ownerPersonId, sessionId: row.id, via: 'bearer' }
+    },
+  }
+}

@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto'
+import type { Database, Transaction } from '../../db/database.ts'
+import { invalid, notFound } from '../../kit/errors.ts'
+import type { SocketRegistry } from '../../kit/socket-registry.ts'
+import type { HouseholdService } from '../household/household.service.ts'
+import type { DeviceSessions } from './device-sessions.ts'
+import type { DeviceInfo, PairedDevice, QuietHours, Scope } from './paired-devices.contract.ts'
+import { type PairedDeviceRow, PairedDeviceTable } from './paired-devices.table.ts'
+
+export interface PairedDevicesDeps {
+  db: Database
+  household: HouseholdService
+  sockets: SocketRegistry
+  sessions: DeviceSessions
+}
+
+export interface DeviceChanges {
+  name?: string | undefined
+  scope?: Scope | undefined
+  personId?: string | null | undefined
+  quietHours?: QuietHours | null | undefined
+}
+
+export type PairedDevicesService = ReturnType<typeof createPairedDevicesService>
+
+/** Phones, tablets and TVs. */
+export function createPairedDevicesService({ db, household, sockets, sessions }: PairedDevicesDeps) {
+  const toDevice = ({ id, name, type, personId, lastSeenAt, scope, quietHours }: PairedDeviceRow): PairedDevice => ({
+    id,
+    name,
+    type,
+    userId: personId ?? household.mustHaveHouse().householdId,
+    isConnected: sockets.isConnected(id),
+    lastSeen: sockets.isConnected(id) ? new Date().toISOString() : lastSeenAt,
+    scope,
+    quietHours,
+  })
+
+  function mustGet(id: string): PairedDeviceRow {
+    const row = db.get(PairedDeviceTable, id)
+    if (!row) throw notFound('This device')
+    return row
+  }
+
+  /** Throws 400 for a person who is not of this household. */
+  function checkPerson(personId: string | null | undefined): void {
+    if (personId && !household.person(personId)) throw invalid([{ path: 'body.personId', message: 'is nobody of this household' }])
+  }
+
+  return {
+    checkPerson,
+    /** Throws 404. */
+    get: (id: string): PairedDevice => toDevice(mustGet(id)),
+    list: (): PairedDevice[] => db.find(PairedDeviceTable, {}, { order: 'createdAt asc' }).map(toDevice),
+
+    /** Adds a device inside a write; `scope` and `personId` come from whoever let it in, never from the device. */
+    add(tx: Transaction, info: DeviceInfo, { id = randomUUID(), scope, personId, name }: { id?: string; scope: Scope; personId: string | null; name?: string | null }): string {
+      const at = new Date().toISOString()
+      tx.insert(PairedDeviceTable, {
+        id,
+        name: name ?? info.name,
+        type: info.type,
+        scope,
+        personId,
+        platform: info.platform ?? null,
+        osVersion: info.osVersion ?? null,
+        appVersion: info.appVersion ?? null,
+        push: info.push ?? null,
+        quietHours: null,
+        createdAt: at,
+        lastSeenAt: at,
+      })
+      return id
+    },
+
+    /** Throws 404, and 400 for an unknown person. Another scope or person ends the device's access tokens and sockets. */
+    async update(id: string, { name, scope, personId, quietHours }: DeviceChanges): Promise<PairedDevice> {
+      const before = mustGet(id)
+      checkPerson(personId)
+      const after = {
+        name: name ?? before.name,
+        scope: scope ?? before.scope,
+        personId: personId === undefined ? before.personId : personId,
+        quietHours: quietHours === undefined ? before.quietHours : quietHours,
+      }
+      const rightsChanged = after.scope !== before.scope || after.personId !== before.personId
+      await db.write((tx) => {
+        tx.update(PairedDeviceTable, id, after)
+        if (rightsChanged) sessions.renewAccess(tx, id)
+      })
+      if (rightsChanged) sockets.close(({ deviceId }) => deviceId === id, 4401)
+      return toDevice(mustGet(id))
+    },
+
+    /** Throws 404. Its tokens and sockets end at once. */
+    async revoke(id: string): Promise<void> {
+      const removed = await db.write((tx) => tx.remove(PairedDeviceTable, { id }))
+      if (removed === 0) throw notFound('This device')
+      sockets.close(({ deviceId, kind }) => kind === 'device' && deviceId === id, 4401)
+    },
+
+    /** Writes down that a device was here until now. */
+    async seen(id: string): Promise<void> {
+      await db.write((tx) => tx.update(PairedDeviceTable, id, { lastSeenAt: new Date().toISOString() }))
+    },
+  }
+}
