@@ -18,11 +18,12 @@ export function pageOfLink(link: string): string | null {
   if (link.length > LONGEST_LINK) return null
   const url = URL.parse(link)
   if (url?.protocol !== `${APP_SCHEME}:`) return null
-  return Object.hasOwn(PAGES, url.hostname) ? (PAGES[url.hostname] ?? null) : null
+  const name = url.hostname.toLowerCase()
+  return Object.hasOwn(PAGES, name) ? (PAGES[name] ?? null) : null
 }
 
 /** The page asked for on a command line, whose other arguments are ignored. */
 export function pageOfArguments(args: readonly string[]): string | null {
-  const link = args.find((arg) => arg.startsWith(`${APP_SCHEME}:`))
+  const link = args.find((arg) => arg.toLowerCase().startsWith(`${APP_SCHEME}:`))
   return link === undefined ? null : pageOfLink(link)
 }

@@ -56,6 +56,8 @@ interface Life {
   process: ServerProcess
   startedAt: number
   fatal: string | null
+  /** It was asked to stop, so that its end is no crash. */
+  asked: boolean
   ended: Promise<void>
 }
 
@@ -76,7 +78,7 @@ export function createSupervisor({ fork, onState, onReply, times = TIMES }: Supe
   function hear(from: Life, raw: unknown): void {
     const parsed = ServerMessage.safeParse(raw)
     // Anything else on the channel is not meant for the shell.
-    if (!parsed.success || from !== life || !wanted) return
+    if (!parsed.success || from !== life || from.asked) return
     const message = parsed.data
     if (message.kind === 'ready') become(message)
     else if (message.kind === 'setup-pin') {
@@ -102,7 +104,7 @@ export function createSupervisor({ fork, onState, onReply, times = TIMES }: Supe
 
   function afterEnd(ended: Life, code: number | null): void {
     life = null
-    if (!wanted) return
+    if (ended.asked) return
     const reason = finalReason(ended, code)
     if (reason !== null) {
       wanted = false
@@ -118,7 +120,7 @@ export function createSupervisor({ fork, onState, onReply, times = TIMES }: Supe
     if (state.kind !== 'restarting') become({ kind: 'starting' })
     const process = fork()
     const ended = Promise.withResolvers<void>()
-    const current: Life = { process, startedAt: Date.now(), fatal: null, ended: ended.promise }
+    const current: Life = { process, startedAt: Date.now(), fatal: null, asked: false, ended: ended.promise }
     life = current
     process.onMessage((raw) => hear(current, raw))
     process.onExit((code) => {
@@ -130,6 +132,7 @@ export function createSupervisor({ fork, onState, onReply, times = TIMES }: Supe
   async function end(): Promise<void> {
     clearTimeout(restart)
     if (life) {
+      life.asked = true
       life.process.post({ kind: 'stop' })
       endSoon(life)
       await life.ended
