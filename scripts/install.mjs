@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { delimiter, dirname } from 'node:path'
 import { withLock } from './lock.mjs'
 import { inRoot, PlainFault } from './project.mjs'
 import { listen } from './run.mjs'
@@ -51,11 +50,11 @@ function judge() {
  * @param {NodeJS.ProcessEnv} [env]
  */
 function npm(args, env = {}) {
-  const cli = process.env.npm_execpath
-  const merged = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH ?? ''}`, ...env }
-  // npm names its own script here when it started this one; `.js` tells it from yarn's and pnpm's binaries.
-  if (cli?.endsWith('npm-cli.js')) return listen(process.execPath, [cli, ...args], { env: merged })
-  return listen('npm', args, { env: merged, shell: process.platform === 'win32' })
+  const options = { env: { ...process.env, ...env } }
+  // npm tells the scripts it starts where it and its Node are; the name alone may find another one, or none.
+  const { npm_execpath: cli, npm_node_execpath: node = process.execPath } = process.env
+  if (cli?.endsWith('npm-cli.js')) return listen(node, [cli, ...args], options)
+  return listen('npm', args, { ...options, shell: process.platform === 'win32' })
 }
 
 /** The one package that is compiled where it is installed; without it vectors are compared one by one. */
