@@ -21,9 +21,7 @@ const options = windowOptions({ preload: join(import.meta.dirname, 'preload.cjs'
 let quitting = false
 
 function forkServer() {
-  // In the packaged app the household's data lives in the user's own folder; a checkout keeps it in data/.
-  const place = app.isPackaged ? { SERVICE_DATA_PATH: app.getPath('userData') } : {}
-  const env = { ...place, ...process.env, NODE_ENV: 'production' }
+  const env = { ...process.env, NODE_ENV: 'production' }
   return serverProcess(
     utilityProcess.fork(join(root, 'dist', 'server', 'server.js'), [], { env, serviceName: texts.name, stdio: 'inherit' }),
   )
