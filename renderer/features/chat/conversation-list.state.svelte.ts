@@ -23,6 +23,8 @@ export class ConversationList {
   searched = $state('')
   loading = $state(false)
   error = $state.raw<unknown>(null)
+  /** How far the list is scrolled, for when it is shown again. */
+  scrollTop = 0
   /** False until the list or its failure is known. */
   loaded = $state(false)
   #all = $state.raw<Entry[]>([])

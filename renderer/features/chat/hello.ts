@@ -1,0 +1,34 @@
+import type { PlainKey } from '../../messages/messages.ts'
+import type { Assistant } from './assistant.state.svelte.ts'
+
+type Status = Assistant['status']
+
+/** A greeting for the hour of the reader's day, 0 to 23. */
+export function greetingAt(hour: number): PlainKey {
+  if (hour < 5) return 'chat.hello.night'
+  if (hour < 12) return 'chat.hello.morning'
+  return hour < 18 ? 'chat.hello.day' : 'chat.hello.evening'
+}
+
+/** What to expect of the assistant as things stand. */
+export function leadFor(status: Status): PlainKey {
+  const leads: Partial<Record<Status, PlainKey>> = {
+    no_model: 'chat.noModelLead',
+    loading: 'chat.loadingLead',
+    error: 'chat.modelErrorLead',
+  }
+  return leads[status] ?? 'chat.helloLead'
+}
+
+/** Things to say that get a good answer as things stand: `label` is shown, `text` is said. */
+export function examplesFor(status: Status): { label: PlainKey; text: PlainKey }[] {
+  if (status === 'no_model') {
+    const keys: PlainKey[] = ['chat.example.can', 'chat.example.model', 'chat.example.who']
+    return keys.map((key) => ({ label: key, text: key }))
+  }
+  return [
+    { label: 'chat.example.dinner', text: 'chat.example.dinnerText' },
+    { label: 'chat.example.explain', text: 'chat.example.explainText' },
+    { label: 'chat.example.note', text: 'chat.example.noteText' },
+  ]
+}

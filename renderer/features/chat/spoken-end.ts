@@ -1,0 +1,23 @@
+import { t } from '../../messages/messages.ts'
+import type { Turn } from './turn.svelte.ts'
+
+const MAX_SPOKEN = 600
+
+/** Markdown without its marks, as it would be read aloud. */
+export function plainOf(markdown: string): string {
+  return markdown
+    .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll(/^[ \t]*([#>]+|[-+*]|`{3,}.*|\|?[ :|-]{3,})[ \t]*/gm, '')
+    .replaceAll(/[*`|]+|~~/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+}
+
+/** What a screen reader says when a reply has ended: the beginning of it, or how it ended. */
+export function spokenEnd({ state, content }: Turn): string {
+  if (state === 'aborted') return t('chat.saidStopped')
+  if (state === 'failed') return t('chat.saidFailed')
+  const plain = plainOf(content)
+  if (plain.length <= MAX_SPOKEN) return t('chat.replied', plain)
+  return t('chat.repliedLong', plain.slice(0, plain.lastIndexOf(' ', MAX_SPOKEN)))
+}
