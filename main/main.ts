@@ -111,7 +111,9 @@ protocol.registerSchemesAsPrivileged([{ scheme: LOCAL_SCHEME, privileges: { stan
 if (beOnlyInstance(app, (page) => open(page))) {
   // On Windows the link comes as an argument: what follows `--` is never read as a switch.
   if (app.isPackaged) app.setAsDefaultProtocolClient(APP_SCHEME, process.execPath, process.platform === 'win32' ? ['--'] : [])
-  await app.whenReady()
-  open = runShell().open
-  open(wanted)
+  // Not awaited: Electron is ready only once this module has run to its end.
+  void app.whenReady().then(() => {
+    open = runShell().open
+    open(wanted)
+  })
 }

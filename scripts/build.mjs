@@ -10,7 +10,7 @@ const VITE = inRoot('node_modules', 'vite', 'bin', 'vite.js')
  * @typedef {object} Part
  * @property {string} name
  * @property {string} output a file that is there once the part is built
- * @property {string[]} configs vite configurations, built in this order
+ * @property {string[]} how what vite is told
  * @property {string[]} places what it is made of
  * @property {(path: string) => boolean} [counts]
  */
@@ -23,7 +23,7 @@ const isSharedWithPages = (path) =>
 export const pages = {
   name: 'pages',
   output: 'dist/renderer/index.html',
-  configs: ['renderer/vite.config.ts'],
+  how: ['--config', 'renderer/vite.config.ts'],
   places: ['package-lock.json', 'tsconfig.base.json', 'renderer', 'server', 'resources'],
   counts: isSharedWithPages,
 }
@@ -32,16 +32,8 @@ export const pages = {
 export const desktop = {
   name: 'desktop app',
   output: 'dist/main/main.js',
-  configs: ['vite.main.config.ts', 'vite.preload.config.ts', 'vite.server.config.ts'],
-  places: [
-    'package-lock.json',
-    'tsconfig.base.json',
-    'vite.main.config.ts',
-    'vite.preload.config.ts',
-    'vite.server.config.ts',
-    'main',
-    'server',
-  ],
+  how: ['--config', 'vite.desktop.config.ts', '--app'],
+  places: ['package-lock.json', 'tsconfig.base.json', 'vite.desktop.config.ts', 'main', 'server'],
 }
 
 /** @param {Part} part */
@@ -64,12 +56,10 @@ async function build(part) {
   console.log(`Building the ${part.name}…`)
   // Taken away first, so that a build cut off half-way never passes for a whole one.
   rmSync(stampPath(part), { force: true })
-  for (const config of part.configs) {
-    const { code, said } = await listenNode([VITE, 'build', '--config', config, '--logLevel', 'warn'], { env: { NODE_ENV: 'production' } })
-    if (code === 0) continue
-    console.error(said.trim())
-    throw new PlainFault(`The ${part.name} could not be built; what is wrong stands above.`)
-  }
+  const { code, said } = await listenNode([VITE, 'build', ...part.how, '--logLevel', 'warn'], { env: { NODE_ENV: 'production' } })
+  if (code === 0) return
+  console.error(said.trim())
+  throw new PlainFault(`The ${part.name} could not be built; what is wrong stands above.`)
 }
 
 /**
