@@ -25,9 +25,15 @@ export function createSetupService({ db, household, owner, secrets }: SetupDeps)
   let running = false
 
   /** Writes the household, its first person and the owner; what is there already stays. */
-  async function found(name: string, email: string | null, passwordHash: string | null, settings: Partial<SetupRequest['household']> = {}): Promise<void> {
+  async function found(name: string, email: string | null, passwordHash: string | null, chosen: SetupRequest['household'] = {}): Promise<void> {
+    const usual = machineDefaults()
+    const settings = {
+      displayName: chosen.displayName ?? usual.displayName,
+      timezone: chosen.timezone ?? usual.timezone,
+      locale: chosen.locale ?? usual.locale,
+    }
     await db.write((tx) => {
-      const house = household.house() ?? household.found(tx, { ownerName: name, ...machineDefaults(), ...settings })
+      const house = household.house() ?? household.found(tx, { ownerName: name, ...settings })
       owner.create(tx, house.ownerPersonId, { name, email, passwordHash })
     })
   }

@@ -1,0 +1,179 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { type WebSocket, WebSocketServer } from 'ws'
+import type { z } from 'zod'
+import type { Caller } from './caller.ts'
+import { AppError, forbidden, invalid, notFound, unauthorized } from './errors.ts'
+import { checkHost, isSameOrigin } from './gate.ts'
+import type { Authenticate } from './http.ts'
+import type { OwnHosts } from './own-hosts.ts'
+import type { RateLimit } from './rate-limit.ts'
+import type { FactsReader, RequestFacts } from './request-facts.ts'
+import { clientMessages, closeCodes, SocketFrame, type serverMessages } from './socket.contract.ts'
+import type { SocketRegistry } from './socket-registry.ts'
+
+const MAX_FRAME_BYTES = 256 * 1024
+const MAX_BUFFERED_BYTES = 1024 * 1024
+const HELLO_MS = 2_000
+const PING_MS = 20_000
+const FLOOD_PER_SECOND = 50
+const FLOOD_SECONDS = 5
+
+export interface SocketDeps {
+  authenticate: Authenticate
+  /** Who a Bearer token stands for, here given by query or subprotocol. */
+  bearerCaller(token: string): Caller | null | Promise<Caller | null>
+  readFacts: FactsReader
+  ownHosts: OwnHosts
+  isSetUp(): boolean
+  limit: RateLimit
+  registry: SocketRegistry
+  /** A device's last socket may have closed. */
+  onClosed(caller: Caller): void
+}
+
+type ServerMessages = typeof serverMessages
+
+/** Sends one message, or closes a socket whose reader is too slow rather than let memory grow. */
+export function sendMessage<T extends keyof ServerMessages>(socket: WebSocket, type: T, payload: z.input<ServerMessages[T]>): void {
+  if (socket.bufferedAmount > MAX_BUFFERED_BYTES) socket.close(closeCodes.slowReader)
+  else socket.send(JSON.stringify({ type, payload }))
+}
+
+/** Bearer token of an upgrade, from its query or its subprotocols; null where it has none. Throws 400 for two tokens. */
+function tokenOf({ search, headers }: RequestFacts): string | null {
+  const inQuery = new URLSearchParams(search).getAll('token')
+  if (inQuery.length > 1) throw invalid([{ path: 'query.token', message: 'is given twice' }])
+  if (inQuery[0] !== undefined) return inQuery[0]
+  const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((part) => part.trim()).filter(Boolean)
+  if (offered[0] === 'bearer' && offered[1]) return offered[1]
+  return offered.length === 1 ? (offered[0] ?? null) : null
+}
+
+/** `bearer, <token>` is answered with `bearer`, a bare token with itself: browsers fail where nothing offered comes back. */
+function answerProtocol(offered: Set<string>): string | false {
+  const [first] = offered
+  return first !== undefined && (first === 'bearer' || offered.size === 1) ? first : false
+}
+
+function refuse(socket: Duplex, error: unknown): void {
+  const { status, message, code } = error instanceof AppError ? error : new AppError(500, 'internal', 'Something went wrong.')
+  const body = JSON.stringify(status === 401 ? { error: 'Unauthorized' } : { error: message, code })
+  const lines = [`HTTP/1.1 ${status} Refused`, 'connection: close', 'content-type: application/json; charset=utf-8', `content-length: ${Buffer.byteLength(body)}`]
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`)
+}
+
+/** Counts messages a second; true once they were too many for five seconds on end. */
+function createFloodGauge(now: () => number = () => performance.now()): () => boolean {
+  let second = 0
+  let count = 0
+  let flooded = 0
+  return () => {
+    const current = Math.floor(now() / 1000)
+    if (current !== second) {
+      flooded = count > FLOOD_PER_SECOND && current === second + 1 ? flooded + 1 : 0
+      second = current
+      count = 0
+    }
+    count += 1
+    return flooded >= FLOOD_SECONDS
+  }
+}
+
+/** Serves `/ws`: the upgrade with its credential checks, hello, ping, and the limits on what a client may do to us. */
+export function createSocketServer(deps: SocketDeps) {
+  const { authenticate, bearerCaller, readFacts, ownHosts, registry } = deps
+  const server = new WebSocketServer({ noServer: true, maxPayload: MAX_FRAME_BYTES, perMessageDeflate: false, clientTracking: true, handleProtocols: answerProtocol })
+  let counter = 0
+
+  async function admit(facts: RequestFacts): Promise<Caller> {
+    if (facts.path !== '/ws') throw notFound('This socket')
+    if (!deps.isSetUp()) throw new AppError(503, 'setup_required', 'This Hearth has to be set up first.')
+    deps.limit.take(facts.address)
+    const token = tokenOf(facts)
+    if (token !== null) {
+      const caller = await bearerCaller(token)
+      if (!caller) throw unauthorized()
+      return caller
+    }
+    checkHost(facts, ownHosts)
+    const caller = await authenticate(facts)
+    if (!caller) throw unauthorized()
+    if (caller.via === 'cookie' && (facts.headers.origin === undefined || !isSameOrigin(facts))) throw forbidden('This has to come from a page of this Hearth.', 'cross_site')
+    return caller
+  }
+
+  function receive(socket: WebSocket, data: string, greet: () => void): void {
+    const frame = SocketFrame.safeParse(parseJson(data))
+    if (!frame.success) return sendMessage(socket, 'error', { code: 'bad_message', message: 'Send one JSON object with a type.' })
+    const { type, payload } = frame.data
+    if (!Object.hasOwn(clientMessages, type)) return sendMessage(socket, 'error', { code: 'unknown_type', message: 'This server does not know that type.' })
+    const parsed = clientMessages[type as keyof typeof clientMessages].safeParse(payload)
+    if (!parsed.success) return sendMessage(socket, 'error', { code: 'validation_failed', message: parsed.error.issues[0]?.message ?? 'is not valid' })
+    if (type === 'hello') greet()
+    else sendMessage(socket, 'pong', {})
+  }
+
+  function serve(socket: WebSocket, caller: Caller): void {
+    let greeted = false
+    let missed = 0
+    const greet = () => {
+      if (greeted) return
+      greeted = true
+      sendMessage(socket, 'welcome', { deviceId: caller.deviceId, scope: caller.scope, seq: 0 })
+    }
+    const isFlood = createFloodGauge()
+    const helloTimer = setTimeout(greet, HELLO_MS)
+    const pingTimer = setInterval(() => {
+      missed += 1
+      if (missed > 2) socket.terminate()
+      else socket.ping()
+    }, PING_MS)
+    registry.add(socket, caller)
+    socket.on('pong', () => {
+      missed = 0
+    })
+    socket.on('message', (data, isBinary) => {
+      if (isFlood()) return socket.close(closeCodes.flood)
+      receive(socket, isBinary ? '' : String(data), greet)
+    })
+    // A protocol fault closes the socket by itself; without a listener it would end the process.
+    socket.on('error', () => socket.terminate())
+    socket.once('close', () => {
+      clearTimeout(helloTimer)
+      clearInterval(pingTimer)
+      deps.onClosed(caller)
+    })
+  }
+
+  return {
+    async upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+      socket.on('error', () => socket.destroy())
+      try {
+        counter += 1
+        const caller = await admit(readFacts(req, `ws-${counter}`))
+        server.handleUpgrade(req, socket, head, (client) => serve(client, caller))
+      } catch (error) {
+        refuse(socket, error)
+      }
+    },
+
+    /** Tells every client that the server goes away. */
+    close(): void {
+      for (const client of server.clients) client.close(1001)
+    },
+    /** Ends the sockets whose client did not answer that. */
+    terminate(): void {
+      for (const client of server.clients) client.terminate()
+    },
+    count: () => server.clients.size,
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined // the caller answers what cannot be read
+  }
+}

@@ -1,0 +1,55 @@
+import type { ServerResponse } from 'node:http'
+import type { Module } from '../../kit/module.ts'
+import { type Call, routes } from '../../kit/routes.ts'
+import { chatContract, ReplyHead } from './chat.contract.ts'
+import type { ConversationsService } from './conversations.service.ts'
+import { asMarkdown, attachment } from './export.ts'
+import type { RepliesService, ReplySink } from './replies.service.ts'
+
+export interface ChatDeps {
+  conversations: ConversationsService
+  replies: RepliesService
+}
+
+/** Runs `answer` into the response: a line of JSON, then the bare text. A reply that breaks off ends the connection unfinished. */
+async function streamReply({ reply, signal }: Call<'guest'>, answer: (sink: ReplySink) => Promise<void>): Promise<void> {
+  let body: ServerResponse | undefined
+  await answer({
+    signal,
+    open(head) {
+      reply.header('x-accel-buffering', 'no')
+      body = reply.open('text/event-stream; charset=utf-8')
+      body.write(`${JSON.stringify(ReplyHead.parse(head))}\n`)
+    },
+    write: (text) => void body?.write(text),
+  })
+  body?.end()
+}
+
+export function createChat({ conversations, replies }: ChatDeps): Module {
+  return {
+    name: 'chat',
+    routes: [
+      routes(chatContract, {
+        send: ({ body }, call) => streamReply(call, (sink) => replies.send(call.caller, body.message, body, sink)),
+        regenerate: ({ params }, call) => streamReply(call, (sink) => replies.regenerate(call.caller, params.id, sink)),
+        list: ({ query }, { caller }) => conversations.list(caller, query.deviceId, query.limit),
+        search: ({ query }, { caller }) => conversations.search(caller, query.q, query.limit),
+        get: ({ params }, { caller }) => conversations.get(caller, params.id),
+        rename: ({ params, body }, { caller }) => conversations.rename(caller, params.id, body.title),
+        async remove({ params }, { caller }) {
+          conversations.mustOwn(caller, params.id)
+          await replies.stopReply(params.id)
+          await conversations.remove(caller, params.id)
+        },
+        export({ params }, { caller, reply }) {
+          const conversation = conversations.get(caller, params.id)
+          reply.header('content-disposition', attachment(`${conversation.title}.md`))
+          reply.open('text/markdown; charset=utf-8').end(asMarkdown(conversation))
+        },
+      }),
+    ],
+    start: () => conversations.closeUnfinished(),
+    stop: () => replies.stopAll(),
+  }
+}

@@ -1,0 +1,190 @@
+import { randomUUID } from 'node:crypto'
+import type { Database, Transaction } from '../../db/database.ts'
+import type { Caller } from '../../kit/caller.ts'
+import { AppError, conflict } from '../../kit/errors.ts'
+import type { EventBus } from '../../kit/events.ts'
+import type { HouseholdService } from '../household/household.service.ts'
+import type { Llm } from '../models/llm.ts'
+import { chatMessageUser, type ReplyHead } from './chat.contract.ts'
+import { type ConversationRow, ConversationTable, type MessageRow, MessageTable } from './chat.table.ts'
+import type { ConversationsService } from './conversations.service.ts'
+import { NO_MODEL_REPLY } from './no-model-reply.ts'
+import { history, systemMessage } from './prompt.ts'
+import { titleOf } from './title.ts'
+
+export interface RepliesDeps {
+  db: Database
+  conversations: ConversationsService
+  household: HouseholdService
+  llm: Llm
+  soul(): Promise<string>
+  events: EventBus
+}
+
+/** Where a reply goes. `open` is called once, before the first `write`. */
+export interface ReplySink {
+  open(head: ReplyHead): void
+  write(text: string): void
+  signal: AbortSignal
+}
+
+interface Turn {
+  caller: Caller
+  conversation: ConversationRow
+  /** What the model reads, the person's message last. */
+  said: MessageRow[]
+  reply: MessageRow
+  /** Replies that this one takes the place of, once it is there. */
+  replaces: string[]
+}
+
+export type RepliesService = ReturnType<typeof createRepliesService>
+
+const message = (conversationId: string, values: Partial<MessageRow>): MessageRow => ({
+  seq: null,
+  id: randomUUID(),
+  conversationId,
+  role: 'user',
+  content: '',
+  status: 'complete',
+  model: null,
+  toolCalls: null,
+  createdAt: new Date().toISOString(),
+  ...values,
+})
+
+/** Replies, one at a time in each conversation. Every piece is on the disk before it is sent. */
+export function createRepliesService({ db, conversations, household, llm, soul, events }: RepliesDeps) {
+  const running = new Map<string, { stop: AbortController; done: Promise<void> }>()
+
+  function checkFree(conversationId: string): void {
+    if (running.has(conversationId)) throw conflict('busy', 'A reply is still on its way in this conversation.')
+  }
+
+  async function generate({ caller, conversation, said }: Turn, signal: AbortSignal, onText: (text: string) => void) {
+    const house = household.get()
+    const speaker = house.persons.find(({ id }) => id === caller.personId) ?? null
+    const messages = [systemMessage({ soul: await soul(), ...house, speaker }), ...history(said, house.household)]
+    try {
+      return await llm.generate({ conversationId: conversation.id, fairKey: caller.personId ?? caller.deviceId, messages, signal, onText })
+    } catch (error) {
+      if (!(error instanceof AppError && error.code === 'no_model')) throw error
+      onText(NO_MODEL_REPLY)
+      return { stopReason: 'end' as const, model: 'none' }
+    }
+  }
+
+  /** Finishes the reply's row, drops what it replaces and names a new conversation, in one write. */
+  function finish(turn: Turn, status: MessageRow['status'], model: string | null, content: string): Promise<void> {
+    const { conversation, reply, replaces, said } = turn
+    return db.write((tx) => {
+      if (!db.get(ConversationTable, conversation.id)) return // deleted while it was answering
+      tx.update(MessageTable, reply.id, { content, status, model })
+      if (content !== '') for (const id of replaces) tx.remove(MessageTable, { id })
+      const title = db.get(ConversationTable, conversation.id)?.title || titleOf(said.at(-1)?.content ?? '', content)
+      tx.update(ConversationTable, conversation.id, { title, updatedAt: new Date().toISOString() })
+    })
+  }
+
+  async function answer(turn: Turn, sink: ReplySink, stop: AbortSignal): Promise<void> {
+    const { conversation, reply } = turn
+    const signal = AbortSignal.any([sink.signal, stop])
+    let said = ''
+    let kept = ''
+    let pumping: Promise<void> | null = null
+
+    /** Commits what is new, then sends it; what comes meanwhile goes with the next commit. */
+    async function pump(): Promise<void> {
+      while (kept.length < said.length) {
+        const next = said
+        await db.write((tx) => tx.update(MessageTable, reply.id, { content: next }))
+        if (kept === '') sink.open({ conversationId: conversation.id, messageId: reply.id })
+        sink.write(next.slice(kept.length))
+        kept = next
+      }
+      pumping = null
+    }
+    let pumpFailed: unknown
+    const onText = (text: string) => {
+      said += text
+      pumping ??= pump().catch((error: unknown) => {
+        pumpFailed = error
+      })
+    }
+
+    try {
+      const { stopReason, model } = await generate(turn, signal, onText)
+      await pumping
+      if (pumpFailed) throw pumpFailed
+      const aborted = stopReason === 'aborted' || signal.aborted
+      await finish(turn, aborted ? 'aborted' : 'complete', model, said)
+      if (kept === '' && !aborted) sink.open({ conversationId: conversation.id, messageId: reply.id })
+    } catch (error) {
+      await pumping
+      await finish(turn, signal.aborted ? 'aborted' : 'failed', null, said)
+      if (!signal.aborted) throw error
+    }
+  }
+
+  /** Runs a turn that `prepare` wrote; the conversation is taken from before that write until the reply's last byte. */
+  async function run(conversationId: string, prepare: (tx: Transaction) => Turn, sink: ReplySink): Promise<void> {
+    checkFree(conversationId)
+    const stop = new AbortController()
+    const { promise: done, resolve } = Promise.withResolvers<void>()
+    running.set(conversationId, { stop, done })
+    try {
+      await answer(await db.write(prepare), sink, stop.signal)
+    } finally {
+      running.delete(conversationId)
+      resolve()
+    }
+  }
+
+  return {
+    /** Says something and answers it. Throws 404 and 403 before anything is written, 409 `busy`, and what `Llm.generate` throws. */
+    async send(caller: Caller, text: string, where: { conversationId?: string | undefined; deviceId?: string | undefined }, sink: ReplySink): Promise<void> {
+      const owner = conversations.deviceFor(caller, where.deviceId)
+      const known = where.conversationId === undefined ? null : conversations.mustOwn(caller, where.conversationId)
+      const conversationId = known?.id ?? randomUUID()
+      const prepare = (tx: Transaction): Turn => {
+        const conversation = known ?? conversations.begin(tx, conversationId, owner)
+        const said = conversations.messages(conversation.id)
+        const asked = message(conversation.id, { content: text })
+        const reply = message(conversation.id, { role: 'assistant', status: 'streaming' })
+        tx.insert(MessageTable, asked)
+        tx.insert(MessageTable, reply)
+        tx.update(ConversationTable, conversation.id, { updatedAt: asked.createdAt })
+        tx.afterCommit(() => events.publish(chatMessageUser, { conversationId: conversation.id, deviceId: owner.deviceId, text }))
+        return { caller, conversation, said: [...said, asked], reply, replaces: [] }
+      }
+      await run(conversationId, prepare, sink)
+    },
+
+    /** Answers the last thing said once more; the old reply stays until the new one has begun. Throws 404, and 409 where nothing was said. */
+    async regenerate(caller: Caller, id: string, sink: ReplySink): Promise<void> {
+      const conversation = conversations.mustOwn(caller, id)
+      const prepare = (tx: Transaction): Turn => {
+        const said = conversations.messages(id)
+        const last = said.findLastIndex(({ role }) => role === 'user')
+        if (last < 0) throw conflict('conflict', 'Nothing was said in this conversation yet.')
+        const reply = message(id, { role: 'assistant', status: 'streaming' })
+        tx.insert(MessageTable, reply)
+        return { caller, conversation, said: said.slice(0, last + 1), reply, replaces: said.slice(last + 1).map((row) => row.id) }
+      }
+      await run(id, prepare, sink)
+    },
+
+    /** Ends the reply of a conversation that is going away, and waits for that. */
+    async stopReply(conversationId: string): Promise<void> {
+      const reply = running.get(conversationId)
+      reply?.stop.abort()
+      await reply?.done
+    },
+
+    /** Ends every reply; what was said so far is kept. */
+    async stopAll(): Promise<void> {
+      for (const { stop } of running.values()) stop.abort()
+      await Promise.all([...running.values()].map(({ done }) => done))
+    },
+  }
+}
