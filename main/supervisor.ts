@@ -52,6 +52,9 @@ const TIMES: SupervisorTimes = { backoffMs: [250, 1_000, 4_000, 15_000], healthy
 /** Exit statuses after which starting again cannot help. */
 const fatalExits: Readonly<Record<number, string>> = texts.exit
 
+/** A server that listens on every address is reached at this machine's own. */
+const ownAddress = (url: string): string => url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
+
 interface Life {
   process: ServerProcess
   startedAt: number
@@ -80,7 +83,7 @@ export function createSupervisor({ fork, onState, onReply, times = TIMES }: Supe
     // Anything else on the channel is not meant for the shell.
     if (!parsed.success || from !== life || from.asked) return
     const message = parsed.data
-    if (message.kind === 'ready') become(message)
+    if (message.kind === 'ready') become({ ...message, url: ownAddress(message.url) })
     else if (message.kind === 'setup-pin') {
       if (state.kind === 'ready') become({ ...state, setupPin: message.pin })
     } else if (message.kind === 'fatal') {

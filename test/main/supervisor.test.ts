@@ -132,6 +132,18 @@ test('ready carries address and PIN, a later PIN replaces it, anything else on t
   await supervisor.stop()
 })
 
+test.each([
+  ['http://0.0.0.0:7420', 'http://127.0.0.1:7420'],
+  ['http://[::]:7420', 'http://[::1]:7420'],
+  ['http://192.168.1.5:7420', 'http://192.168.1.5:7420'],
+])('a server on %s is visited at %s', async (told, visited) => {
+  const { supervisor, until } = supervise(script('address', `process.send({ kind: 'ready', url: '${told}', setupPin: null }); ${STAY}`))
+  supervisor.start()
+  await until('ready')
+  expect(supervisor.state).toMatchObject({ url: visited })
+  await supervisor.stop()
+})
+
 test('a killed server comes back', async () => {
   const { supervisor, seen, until } = supervise(script('killed', `${READY}; ${STAY}`))
   supervisor.start()
