@@ -11,5 +11,11 @@ export const LlmStatus = z
 export type LlmStatus = z.output<typeof LlmStatus>
 
 export const modelsContract = {
-  llm: endpoint({ method: 'GET', path: '/api/llm', access: 'member', summary: 'Whether the language model can be used', returns: LlmStatus }),
+  llm: endpoint({
+    method: 'GET',
+    path: '/api/llm',
+    access: 'member',
+    summary: 'Whether the language model can be used',
+    returns: LlmStatus,
+  }),
 }

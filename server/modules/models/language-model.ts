@@ -1,0 +1,129 @@
+import { AppError } from '../../kit/errors.ts'
+import type { Logger } from '../../kit/log.ts'
+import { createGenerationQueue } from './generation-queue.ts'
+import { modelUnavailable } from './llama-reply.ts'
+import { createLlamaRunner, type LlamaRuntime } from './llama-runner.ts'
+import type { Engine, EngineState, GenerateResult, Llm, LlmChoice } from './llm.ts'
+import type { ModelFile, ModelFiles } from './model-files.ts'
+import type { LlmStatus } from './models.contract.ts'
+import { createOpenAiHost } from './openai-host.ts'
+
+interface LanguageModelDeps {
+  files: ModelFiles
+  runtime: LlamaRuntime
+  log: Logger
+}
+
+/** Replies generated at once; further ones wait. */
+const SLOTS = 4
+const MAY_WAIT = 32
+/** A file that did not load is tried again when it has changed, no more often than this: it may still be on its way here. */
+const TRY_AGAIN_MS = 5_000
+const NOTHING_CHOSEN: LlmChoice = { model: null, baseUrl: null, apiKey: null }
+
+interface Active {
+  engine: Engine
+  /** Null where another host replies. */
+  file: ModelFile | null
+  since: number
+}
+
+const noModel = () => new AppError(503, 'no_model', 'No language model is set up.')
+const absent = (model: string) => `There is no model called ${model}.`
+const sameChoice = (a: LlmChoice, b: LlmChoice) => a.model === b.model && a.baseUrl === b.baseUrl && a.apiKey === b.apiKey
+
+/** Puts the chosen engine behind one queue and follows what happens in the models folder. */
+export function createLanguageModel({ files, runtime, log }: LanguageModelDeps): Llm {
+  const queue = createGenerationQueue({ atOnce: SLOTS, mayWait: MAY_WAIT })
+  let choice = NOTHING_CHOSEN
+  let started = false
+  let active: Active | null = null
+  /** Switching is done one after another. */
+  let switching: Promise<void> = Promise.resolve()
+
+  const chosenFile = async () => (choice.model === null ? (choice.baseUrl ? undefined : (await files.list())[0]) : files.find(choice.model))
+
+  const engineFor = async (): Promise<Omit<Active, 'since'> | null> => {
+    const file = await chosenFile()
+    if (file) return { file, engine: createLlamaRunner({ file, runtime, slots: SLOTS, log }) }
+    const { baseUrl, apiKey, model } = choice
+    return baseUrl ? { file: null, engine: createOpenAiHost({ baseUrl, apiKey, model, log }) } : null
+  }
+
+  const replace = async () => {
+    await active?.engine.stop()
+    active = null
+    if (!started) return
+    const next = await engineFor()
+    if (!next) return
+    await next.engine.start()
+    active = { ...next, since: performance.now() }
+  }
+
+  const inTurn = (work: () => Promise<void>) => {
+    const done = switching.then(work)
+    switching = done.catch(() => undefined)
+    return done
+  }
+
+  /** Looks again where there is no model, or one that did not load and has changed since. */
+  const refresh = () =>
+    inTurn(async () => {
+      if (!started) return
+      if (!active) return replace()
+      if (!active.file || active.engine.state().status !== 'error' || performance.now() - active.since < TRY_AGAIN_MS) return
+      const now = await chosenFile()
+      if (now?.path !== active.file.path || now.version !== active.file.version) await replace()
+    })
+
+  const statusOf = (state: EngineState, others: readonly string[]): LlmStatus => ({
+    status: state.status,
+    models: [...new Set([...state.models, ...others])],
+    ...(state.detail && { detail: state.detail }),
+  })
+
+  return {
+    async status() {
+      await refresh()
+      const names = (await files.list()).map(({ name }) => name)
+      const others = active?.engine.state().status === 'error' ? names.filter((name) => name !== active?.file?.name) : names
+      if (active) return statusOf(active.engine.state(), others)
+      return choice.model ? { status: 'error', models: names, detail: absent(choice.model) } : { status: 'no_model', models: names }
+    },
+
+    async generate(request) {
+      try {
+        return await queue.run(request.fairKey, request.signal, async () => {
+          await refresh()
+          if (active) return active.engine.generate(request)
+          if (!started) throw modelUnavailable('The language model is switched off.')
+          throw choice.model ? modelUnavailable(absent(choice.model)) : noModel()
+        })
+      } catch (error) {
+        if (!request.signal.aborted || error !== request.signal.reason) throw error
+        const usage = { promptTokens: 0, evaluatedTokens: 0, replyTokens: 0 }
+        return { text: '', stopReason: 'aborted', model: '', usage } satisfies GenerateResult
+      }
+    },
+
+    choose: (next) =>
+      inTurn(async () => {
+        const unchanged = sameChoice(choice, next) && active?.engine.state().status !== 'error'
+        choice = next
+        if (!unchanged) await replace()
+      }),
+
+    start: () =>
+      inTurn(async () => {
+        if (started) return
+        started = true
+        await replace()
+      }),
+
+    stop: () =>
+      inTurn(async () => {
+        started = false
+        await replace()
+      }),
+  }
+}

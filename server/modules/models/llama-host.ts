@@ -1,0 +1,93 @@
+import { writeFileSync } from 'node:fs'
+import { setPriority } from 'node:os'
+import { AppError } from '../../kit/errors.ts'
+import { type LlamaEngine, loadLlamaEngine } from './llama-engine.ts'
+import { explainLoadFault } from './llama-faults.ts'
+import { type GenerateOrder, type HostNews, HostOrder, type LoadOrder } from './llama-protocol.ts'
+
+/**
+ * The process that holds the embedded model: native code that aborts takes this one down and not the server. It is started by
+ * llama-runner.ts, does one `load`, and ends with its parent's channel.
+ */
+
+/** A little behind the server, which must answer while a reply is generated; without a competitor it costs nothing. */
+const NICENESS = 5
+const LOG_LINES = 20
+
+const logTail: string[] = []
+const log = (line: string) => {
+  logTail.push(line.trim())
+  if (logTail.length > LOG_LINES) logTail.shift()
+  process.stderr.write(`${line.trim()}\n`)
+}
+
+interface Running {
+  abort: AbortController
+  results: Map<number, (result: unknown) => void>
+}
+
+const running = new Map<string, Running>()
+let engine: LlamaEngine | undefined
+
+const tell = (news: HostNews) => {
+  if (process.connected) process.send?.(news)
+}
+
+function behaveAsGuest(): void {
+  setPriority(NICENESS)
+  try {
+    // where memory runs out, this process is the one to end
+    if (process.platform === 'linux') writeFileSync('/proc/self/oom_score_adj', '800')
+  } catch (error) {
+    log(`oom_score_adj: ${String(error)}`)
+  }
+}
+
+async function load(order: LoadOrder): Promise<void> {
+  try {
+    engine = await loadLlamaEngine(order, log)
+    tell({ type: 'loaded', contextTokens: engine.contextTokens })
+  } catch (error) {
+    // the native log arrives through the event loop, after the error
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    const cause = [String(error), ...logTail].join('\n')
+    tell({ type: 'load-failed', reason: explainLoadFault(cause), cause })
+  }
+}
+
+async function generate(order: GenerateOrder): Promise<void> {
+  const { id } = order
+  const entry: Running = { abort: new AbortController(), results: new Map() }
+  running.set(id, entry)
+  let calls = 0
+  try {
+    if (!engine) throw new Error('No model is loaded')
+    const done = await engine.generate(order, {
+      signal: entry.abort.signal,
+      onText: (text) => tell({ type: 'text', id, text }),
+      call: (name, params) => {
+        const callId = ++calls
+        tell({ type: 'call', id, callId, name, params })
+        return new Promise((resolve) => entry.results.set(callId, resolve))
+      },
+    })
+    tell({ type: 'done', id, ...done })
+  } catch (error) {
+    const code = error instanceof AppError && error.code === 'too_large' ? 'too_large' : 'internal'
+    tell({ type: 'failed', id, code, message: error instanceof Error ? error.message : String(error) })
+  } finally {
+    running.delete(id)
+  }
+}
+
+function obey(order: HostOrder): void {
+  if (order.type === 'load') void load(order)
+  else if (order.type === 'generate') void generate(order)
+  else if (order.type === 'cancel') running.get(order.id)?.abort.abort()
+  else running.get(order.id)?.results.get(order.callId)?.(order.result)
+}
+
+behaveAsGuest()
+// at once, since an orderly exit runs native destructors that may wait for work on its way
+process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
+process.on('message', (message) => obey(HostOrder.parse(message)))

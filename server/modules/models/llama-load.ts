@@ -1,0 +1,63 @@
+import { availableParallelism } from 'node:os'
+import {
+  getLlama,
+  type Llama,
+  LlamaChatSession,
+  type LlamaContext,
+  type LlamaContextSequence,
+  LlamaLogLevel,
+  type LlamaModel,
+  type Token,
+} from 'node-llama-cpp'
+import type { LoadOrder } from './llama-protocol.ts'
+import type { Slot } from './llama-slots.ts'
+
+export interface LlamaSlot extends Slot<Token> {
+  sequence: LlamaContextSequence
+  session: LlamaChatSession
+}
+
+export interface LoadedLlama {
+  llama: Llama
+  model: LlamaModel
+  context: LlamaContext
+  slots: readonly LlamaSlot[]
+}
+
+/** Leaves a core to the rest of the house where there are many: generating is bound by memory, not by cores. */
+const threadsOf = (llama: Llama, wanted: number | null) => {
+  const cores = Math.min(llama.cpuMathCores, availableParallelism())
+  return wanted ?? (cores > 4 ? cores - 1 : cores)
+}
+
+function slotOf(context: LlamaContext): LlamaSlot {
+  const sequence = context.getSequence()
+  return {
+    sequence,
+    session: new LlamaChatSession({ contextSequence: sequence }),
+    conversationId: null,
+    busy: false,
+    lastUse: 0,
+    sharedPrefix: (prompt) => sequence.compareContextTokens([...prompt]).firstDifferentIndex,
+  }
+}
+
+/** Loads a GGUF file. `onLog` receives the native library's warnings, which name what is wrong with a file. */
+export async function loadLlama(order: LoadOrder, onLog: (line: string) => void): Promise<LoadedLlama> {
+  const llama = await getLlama({
+    gpu: order.gpu,
+    build: 'never',
+    skipDownload: true,
+    progressLogs: false,
+    maxThreads: 0,
+    logLevel: LlamaLogLevel.warn,
+    logger: (_level, line) => onLog(line),
+  })
+  const model = await llama.loadModel({ modelPath: order.path })
+  const context = await model.createContext({
+    sequences: order.slots,
+    contextSize: { max: Math.min(order.contextTokens, model.trainContextSize) },
+    threads: threadsOf(llama, order.threads),
+  })
+  return { llama, model, context, slots: Array.from({ length: order.slots }, () => slotOf(context)) }
+}
