@@ -79,6 +79,7 @@ export async function createApp(options: AppOptions) {
   const { config, secrets, log } = options
   const { env } = config
   const path = (...parts: string[]) => join(config.dataPath, ...parts)
+  mkdirSync(config.dataPath, { recursive: true, mode: 0o700 })
   mkdirSync(path('models'), { recursive: true })
   const db = await openDatabase({
     path: path('hearth.sqlite'),

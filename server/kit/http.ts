@@ -150,7 +150,10 @@ export function createHttp(deps: HttpDeps): Middleware {
   function fail(error: unknown, facts: RequestFacts, res: ServerResponse, answer: ReturnType<typeof createReply>): void {
     const known = deps.translate(error)
     const failure = known instanceof AppError ? known : new AppError(500, 'internal', 'Something went wrong.')
-    if (failure.status >= 500) log.error({ err: known, requestId: facts.id, method: facts.method, path: facts.path }, 'request failed')
+    const request = { requestId: facts.id, method: facts.method, path: facts.path }
+    if (failure !== known) log.error({ err: known, ...request }, 'a bug failed a request')
+    else if (failure.cause !== undefined) log.warn({ err: failure.cause, code: failure.code, ...request }, 'a request failed')
+    else log.debug({ code: failure.code, ...request }, 'a request was refused')
     if (res.headersSent) res.destroy()
     else answer.failure(failure)
   }

@@ -46,7 +46,7 @@ function read(path: string): Holder | null {
 
 /** Takes the lock file at `path` for this process. Throws {@link LockedError} while another live process holds it. */
 export function takeLock(path: string): Lock {
-  mkdirSync(dirname(path), { recursive: true })
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   let wasStale = false
   for (;;) {
     try {
