@@ -34,6 +34,44 @@ export const routes: Route[] = [
     page: () => import('./features/chat/ChatPage.svelte'),
     props: ({ id }) => ({ conversationId: id ?? null }),
   }),
+  route({
+    name: 'paired-devices',
+    paths: ['/paired-devices'],
+    page: () => import('./features/paired-devices/PairedDevicesPage.svelte'),
+    props: none,
+  }),
+  route({ name: 'settings', paths: ['/settings'], page: () => import('./features/settings/SettingsPage.svelte'), props: none }),
+  route({
+    name: 'docs',
+    paths: ['/docs'],
+    access: 'open',
+    page: () => import('./features/docs/DocsPage.svelte'),
+    props: none,
+  }),
+  route({
+    name: 'setup',
+    paths: ['/setup'],
+    access: 'open',
+    frame: 'bare',
+    page: () => import('./features/setup/SetupPage.svelte'),
+    props: none,
+  }),
+  route({
+    name: 'login',
+    paths: ['/login'],
+    access: 'open',
+    frame: 'bare',
+    page: () => import('./features/sign-in/SignInPage.svelte'),
+    props: none,
+  }),
+  route({
+    name: 'pair',
+    paths: ['/pair'],
+    access: 'open',
+    frame: 'bare',
+    page: () => import('./features/pair/PairPage.svelte'),
+    props: none,
+  }),
 ]
 
 /** Shown where no route fits. */

@@ -1,4 +1,10 @@
 import { chatMessages } from '../features/chat/chat.messages.ts'
+import { docsMessages } from '../features/docs/docs.messages.ts'
+import { pairMessages } from '../features/pair/pair.messages.ts'
+import { pairedDevicesMessages } from '../features/paired-devices/paired-devices.messages.ts'
+import { settingsMessages } from '../features/settings/settings.messages.ts'
+import { setupMessages } from '../features/setup/setup.messages.ts'
+import { signInMessages } from '../features/sign-in/sign-in.messages.ts'
 import { shellMessages } from '../shell/shell.messages.ts'
 import { uiMessages } from '../ui/ui.messages.ts'
 
@@ -6,5 +12,11 @@ import { uiMessages } from '../ui/ui.messages.ts'
 export const en = {
   ...uiMessages,
   ...shellMessages,
+  ...setupMessages,
+  ...signInMessages,
   ...chatMessages,
+  ...pairedDevicesMessages,
+  ...pairMessages,
+  ...settingsMessages,
+  ...docsMessages,
 }

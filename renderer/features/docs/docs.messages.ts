@@ -1,0 +1,18 @@
+export const docsMessages = {
+  'docs.title': 'API documents',
+  'docs.lead': 'Everything a program can ask of this Hearth, made from the same declarations that check each request.',
+  'docs.search': 'Find an endpoint',
+  'docs.raw': 'As OpenAPI 3.1',
+  'docs.none': (query: string) => `No endpoint fits “${query}”.`,
+  'docs.count': (count: number) => (count === 1 ? '1 endpoint' : `${count} endpoints`),
+  'docs.parameters': 'Parameters',
+  'docs.inPath': 'in the path',
+  'docs.inQuery': 'in the query',
+  'docs.optional': 'optional',
+  'docs.body': 'Body',
+  'docs.answer': (status: string) => `Answer ${status}`,
+  'docs.failures': 'Failures',
+  'docs.schemas': 'Shapes',
+  'docs.authText': 'Send an API key, or the access token of a paired device, as',
+  'docs.authMore': 'Owners make keys under Settings. Browsers use their cookie, with the header',
+}
