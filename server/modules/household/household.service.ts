@@ -25,6 +25,8 @@ const toPerson = ({ position: _, ...person }: PersonRow): Person => person
 /** The household and its people. */
 export function createHouseholdService({ db }: { db: Database }) {
   let known: House | null = null
+  /** Read by every prompt and many pages, written by this service alone. */
+  let current: { household: Household; persons: Person[] } | null = null
 
   function read(): House | null {
     const instance = db.find(InstanceTable, {}, { limit: 1 })[0]
@@ -68,11 +70,13 @@ export function createHouseholdService({ db }: { db: Database }) {
     },
 
     get(): { household: Household; persons: Person[] } {
+      if (current) return current
       const { householdId } = this.mustHaveHouse()
       const row = db.get(HouseholdTable, householdId)
       if (!row) throw new Error('The household has no row')
       const { createdAt: _, updatedAt: __, ...household } = row
-      return { household, persons: db.find(PersonTable, { householdId }, { order: 'position asc' }).map(toPerson) }
+      current = { household, persons: db.find(PersonTable, { householdId }, { order: 'position asc' }).map(toPerson) }
+      return current
     },
 
     person(id: string): Person | null {

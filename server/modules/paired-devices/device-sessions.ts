@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Database, Transaction } from '../../db/database.ts'
+import { BOUND_TEXT } from '../../db/rows.ts'
 import type { Caller } from '../../kit/caller.ts'
 import { randomToken, sealWith, sha256, unsealWith } from '../../kit/crypto.ts'
 import { unauthorized } from '../../kit/errors.ts'
@@ -48,8 +49,8 @@ interface Held {
 
 const HELD = `SELECT s."id", s."kind", s."accessId", s."expiresAt", d."id" AS "deviceId", d."type", d."scope", d."personId", d."lastSeenAt"
   FROM "device_session" s JOIN "paired_device" d ON d."id" = s."deviceId" WHERE`
-const BY_ACCESS = `${HELD} s."accessId" = ?`
-const BY_TOKEN = `${HELD} s."tokenHash" = ?`
+const BY_ACCESS = `${HELD} s."accessId" = ${BOUND_TEXT}`
+const BY_TOKEN = `${HELD} s."tokenHash" = ${BOUND_TEXT}`
 
 const iso = (ms: number) => new Date(ms).toISOString()
 
