@@ -1,5 +1,5 @@
-import findMyWay from 'find-my-way'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import findMyWay from 'find-my-way'
 import type { Context, Middleware } from 'koa'
 import type { z } from 'zod'
 import { readJson, readUpload } from './body.ts'
@@ -82,11 +82,15 @@ function readQuery(search: string): Record<string, string> {
 }
 
 /** HEAD is answered as GET without its body, except where GET changes something or streams. */
-function pick(methods: Map<string, Route>, method: string): Route {
-  const asked = methods.get(method) ?? (method === 'HEAD' ? methods.get('GET') : undefined)
-  if (asked && (method !== 'HEAD' || (!asked.spec.changes && asked.spec.kind !== 'stream'))) return asked
-  throw new AppError(405, 'method_not_allowed', 'This cannot be done here.', { headers: { allow: [...methods.keys()].join(', ') } })
+function pick(methods: Map<string, Route>, method: string): Route | undefined {
+  const asked = methods.get(method)
+  if (asked || method !== 'HEAD') return asked
+  const read = methods.get('GET')
+  return read?.spec.changes || read?.spec.kind === 'stream' ? undefined : read
 }
+
+const wrongMethod = (methods: Map<string, Route>) =>
+  new AppError(405, 'method_not_allowed', 'This cannot be done here.', { headers: { allow: [...methods.keys()].join(', ') } })
 
 function lazySignal(res: ServerResponse): () => AbortSignal {
   let controller: AbortController | undefined
@@ -108,15 +112,19 @@ export function createHttp(deps: HttpDeps): Middleware {
 
   async function admit(facts: RequestFacts): Promise<{ route: Route; caller: Caller | null; params: Match['params'] }> {
     const match = find(facts.path)
-    checkSetup(deps.isSetUp(), [...(match?.methods.values() ?? [])].some(({ spec }) => spec.beforeSetup), facts)
+    checkSetup(
+      deps.isSetUp(),
+      [...(match?.methods.values() ?? [])].some(({ spec }) => spec.beforeSetup),
+      facts,
+    )
     checkHost(facts, ownHosts)
     const found = authenticate(facts)
     const caller = found instanceof Promise ? await found : found
-    const publicRoute = match?.methods.get(facts.method)?.spec
-    if (publicRoute?.limit !== 'free') limits.general.take(caller?.sessionId ?? facts.address)
-    if (!match) throw caller ? notFound('This address') : unauthorized()
-    if (!caller && !publicRoute && facts.method !== 'HEAD') throw unauthorized()
-    const route = pick(match.methods, facts.method)
+    const route = match ? pick(match.methods, facts.method) : undefined
+    if (route?.spec.limit !== 'free') limits.general.take(caller?.sessionId ?? facts.address)
+    if (!caller && !route) throw unauthorized()
+    if (!match) throw notFound('This address')
+    if (!route) throw wrongMethod(match.methods)
     const { limit } = route.spec
     if (limit && limit !== 'free') limits[limit].take(limit === 'webhook' ? facts.path : facts.address)
     checkAccess(route.spec, facts, caller, deps.publicUrl())
