@@ -45,7 +45,7 @@ export const pairingContract = {
   state: endpoint({
     method: 'GET',
     path: '/api/auth/pair/{id}',
-    access: 'owner',
+    access: 'admin',
     summary: 'Whether a pairing was completed yet',
     params: ById,
     returns: z.object({ status: z.enum(['pending', 'completed', 'expired', 'cancelled']), device: PairedDevice.optional() }),
