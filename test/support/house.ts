@@ -103,7 +103,11 @@ export async function startHouse({ env = {}, setUp = true }: HouseOptions = {}):
 
   const person = (headers: () => Record<string, string>, took: (response: Response) => void = () => undefined): Person => {
     const ask = async (path: string, init: RequestInit = {}, options: SendOptions = {}) => {
-      const response = await send(app.url() + path, { ...init, headers: { ...headers(), ...Object.fromEntries(new Headers(init.headers)) } }, { from: freshAddress(), ...options })
+      const response = await send(
+        app.url() + path,
+        { ...init, headers: { ...headers(), ...Object.fromEntries(new Headers(init.headers)) } },
+        { from: freshAddress(), ...options },
+      )
       took(response)
       return response
     }

@@ -37,7 +37,8 @@ export function send(url: string, init: RequestInit = {}, { from, target }: Send
 
 function toResponse(incoming: IncomingMessage): Response {
   const headers = new Headers()
-  for (let at = 0; at < incoming.rawHeaders.length; at += 2) headers.append(incoming.rawHeaders[at] ?? '', incoming.rawHeaders[at + 1] ?? '')
+  for (let at = 0; at < incoming.rawHeaders.length; at += 2)
+    headers.append(incoming.rawHeaders[at] ?? '', incoming.rawHeaders[at + 1] ?? '')
   const status = incoming.statusCode ?? 500
   const empty = status === 204 || status === 304
   if (empty) incoming.resume()

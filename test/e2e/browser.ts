@@ -1,0 +1,90 @@
+import { mkdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright'
+import { expect } from 'vitest'
+
+const SHOTS = join(import.meta.dirname, 'screenshots')
+const AXE = readFileSync(join(import.meta.dirname, '..', '..', 'node_modules', 'axe-core', 'axe.min.js'), 'utf8')
+
+export const screens = {
+  phone: { width: 360, height: 740 },
+  desktop: { width: 1280, height: 800 },
+  tv: { width: 1920, height: 1080 },
+} as const
+
+/** Debian's Chromium, headless, with every call home switched off; `hearth.test` is this machine. */
+export function openChromium(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium',
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--no-first-run',
+      '--host-resolver-rules=MAP hearth.test 127.0.0.1',
+    ],
+  })
+}
+
+/** A browser of its own: cookies, storage and screen. Faults on its pages collect in `faults`. */
+export async function openContext(
+  browser: Browser,
+  screen: keyof typeof screens,
+  dark = false,
+): Promise<{ context: BrowserContext; page: Page; faults: string[] }> {
+  const context = await browser.newContext({
+    viewport: screens[screen],
+    colorScheme: dark ? 'dark' : 'light',
+    locale: 'en-GB',
+    reducedMotion: 'reduce',
+  })
+  const page = await context.newPage()
+  const faults: string[] = []
+  page.on('pageerror', (error) => faults.push(error.message))
+  page.on('console', (message) => {
+    if (message.type() === 'error' && /Content Security Policy|Uncaught/.test(message.text())) faults.push(message.text())
+  })
+  page.setDefaultTimeout(15_000)
+  return { context, page, faults }
+}
+
+/** A picture to look at, under `screenshots/`. */
+export async function picture(page: Page, name: string): Promise<void> {
+  mkdirSync(SHOTS, { recursive: true })
+  await page.screenshot({ path: join(SHOTS, `${name}.png`) })
+}
+
+interface Violation {
+  id: string
+  help: string
+  nodes: { target: unknown; failureSummary?: string }[]
+}
+
+/** Fails where axe finds something that keeps a person with a screen reader, a keyboard or weak eyes out. */
+export async function expectAccessible(page: Page): Promise<void> {
+  await page.evaluate(AXE)
+  const violations = (await page.evaluate(
+    'axe.run(document, { resultTypes: ["violations"] }).then((result) => result.violations)',
+  )) as Violation[]
+  expect(
+    violations.map(
+      ({ id, help, nodes }) => `${id}: ${help} ${JSON.stringify(nodes.map(({ target, failureSummary }) => [target, failureSummary]))}`,
+    ),
+  ).toEqual([])
+}
+
+/** A loopback port that was free a moment ago. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer()
+    probe.once('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address()
+      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+    })
+  })
+}
