@@ -17,18 +17,20 @@ const toMessage = ({ seq: _, status, toolCalls, ...message }: MessageRow): Messa
 })
 
 /** Own are those of the same person, or on a shared device those of the device. */
-const OWN = '(CASE WHEN ?1 IS NULL THEN c."personId" IS NULL AND c."deviceId" = ?2 ELSE c."personId" = ?1 END)'
-const SEARCH = `SELECT c.*, snippet("message_search", 0, '', '', '…', 16) AS "snippet" FROM "message_search"
+const ownOf = ({ personId, deviceId }: Caller) =>
+  personId === null ? { own: 'c."personId" IS NULL AND c."deviceId" = ?', whose: deviceId } : { own: 'c."personId" = ?', whose: personId }
+const bySaid = (own: string) => `SELECT c.*, snippet("message_search", 0, '', '', '…', 16) AS "snippet" FROM "message_search"
   JOIN "message" m ON m."seq" = "message_search"."rowid" JOIN "conversation" c ON c."id" = m."conversationId"
-  WHERE "message_search" MATCH ?3 AND ${OWN} ORDER BY "rank" LIMIT 500`
-const BY_TITLE = `SELECT c.*, c."title" AS "snippet" FROM "conversation" c
-  WHERE (c."personId" = ?1 OR (?1 IS NULL AND c."deviceId" = ?2)) AND ${OWN} AND instr(lower(c."title"), lower(?3)) > 0 ORDER BY c."updatedAt" DESC LIMIT 100`
+  WHERE "message_search" MATCH ? AND ${own} ORDER BY "rank" LIMIT 500`
+const byTitle = (own: string) => `SELECT c.*, c."title" AS "snippet" FROM "conversation" c
+  WHERE ${own} AND instr(lower(c."title"), lower(?)) > 0 ORDER BY c."updatedAt" DESC LIMIT 100`
 
 /** Conversations and what was said in them. Another's conversation does not exist for a caller. */
 export function createConversationsService({ db }: { db: Database }) {
   function mustOwn(caller: Caller, id: string): ConversationRow {
     const row = db.get(ConversationTable, id)
-    const own = row && (row.personId === null ? caller.personId === null && row.deviceId === caller.deviceId : row.personId === caller.personId)
+    const own =
+      row && (row.personId === null ? caller.personId === null && row.deviceId === caller.deviceId : row.personId === caller.personId)
     if (!own) throw notFound('This conversation')
     return row
   }
@@ -73,11 +75,11 @@ export function createConversationsService({ db }: { db: Database }) {
     /** By what was said, best first, then by title; each conversation once. */
     search(caller: Caller, q: string, limit: number): (Conversation & { snippet: string })[] {
       type Found = ConversationRow & { snippet: string }
-      const who = [caller.personId, caller.deviceId]
+      const { own, whose } = ownOf(caller)
       const query = ftsQuery(q)
       const found = [
-        ...(query ? db.select<Found>(SEARCH, [...who, query]) : []),
-        ...db.select<Found>(BY_TITLE, [...who, q.toWellFormed().replaceAll('\0', '')]),
+        ...(query ? db.select<Found>(bySaid(own), [query, whose]) : []),
+        ...db.select<Found>(byTitle(own), [whose, q.toWellFormed().replaceAll('\0', '')]),
       ]
       const once = new Map<string, Found>()
       for (const row of found) if (!once.has(row.id)) once.set(row.id, row)
