@@ -1,0 +1,186 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { api } from '../../server/api.ts'
+import { checkAnswer } from '../support/answers.ts'
+import { type Ask, CREDENTIALS, type Credential, everyCredential } from '../support/credentials.ts'
+import { type House, startHouse } from '../support/house.ts'
+
+type Audience = 'none' | 'lan' | 'guest' | 'member' | 'admin' | 'owner'
+
+/** Who may call what, written down from the contract and not from the code. */
+const TABLE: Record<string, Audience> = {
+  'GET /api/status': 'none',
+  'GET /api/openapi.json': 'none',
+  'GET /api/setup': 'none',
+  'POST /api/setup': 'none',
+  'GET /api/auth/session': 'none',
+  'GET /api/auth/login': 'none',
+  'GET /api/auth/callback': 'none',
+  'POST /api/auth/local': 'none',
+  'POST /api/auth/desktop': 'none',
+  'POST /api/auth/refresh': 'none',
+  'POST /api/auth/pair/complete': 'none',
+  'POST /api/auth/pair/browser': 'none',
+  'POST /api/auth/pair/request': 'lan',
+  'POST /api/auth/pair/request/{id}': 'lan',
+  'POST /api/auth/pair/start': 'owner',
+  'POST /api/auth/pair/approve': 'owner',
+  'DELETE /api/auth/pair/{id}': 'owner',
+  'GET /api/auth/pair/{id}': 'admin',
+  'POST /api/auth/password': 'owner',
+  'GET /api/auth/sessions': 'owner',
+  'DELETE /api/auth/sessions/{id}': 'owner',
+  'GET /api/paired-devices': 'admin',
+  'PATCH /api/paired-devices/{id}': 'admin',
+  'DELETE /api/paired-devices/{id}': 'admin',
+  'GET /api/paired-devices/token': 'owner',
+  'POST /api/paired-devices/pair': 'admin',
+  'POST /api/paired-devices/verify': 'none',
+  'GET /api/keys': 'owner',
+  'POST /api/keys': 'owner',
+  'DELETE /api/keys/{id}': 'owner',
+  'GET /api/settings': 'owner',
+  'PATCH /api/settings': 'owner',
+  'GET /api/household': 'member',
+  'GET /api/llm': 'member',
+  'POST /api/chat': 'guest',
+  'GET /api/chat/conversations': 'guest',
+  'GET /api/chat/conversations/search': 'guest',
+  'GET /api/chat/conversations/{id}': 'guest',
+  'POST /api/chat/conversations/{id}': 'guest',
+  'DELETE /api/chat/conversations/{id}': 'guest',
+  'POST /api/chat/conversations/{id}/regenerate': 'guest',
+  'GET /api/chat/conversations/{id}/export': 'guest',
+  // Last, since they end what they are called with.
+  'GET /api/auth/logout': 'none',
+  'POST /api/auth/logout': 'none',
+}
+
+/** A query without which a GET is refused before anything else. */
+const QUERY: Record<string, string> = {
+  '/api/chat/conversations/search': '?q=tea',
+  '/api/paired-devices/token': `?deviceId=${randomUUID()}&userId=${randomUUID()}&deviceType=phone`,
+}
+
+/** GETs that change something or stream: there is no HEAD of them. */
+const NO_HEAD = [
+  '/api/auth/login',
+  '/api/auth/callback',
+  '/api/auth/logout',
+  '/api/paired-devices/token',
+  '/api/chat/conversations/{id}/export',
+]
+
+const RANK = { none: 0, guest: 1, member: 2, admin: 3, owner: 4 }
+
+/** What the contract answers before a handler runs: 401, 403, or neither. */
+function expected(audience: Audience, credential: Credential): 401 | 403 | 'admitted' {
+  if (audience === 'none' || audience === 'lan') return 'admitted'
+  const rank = RANK[credential.split(' ')[0] as keyof typeof RANK]
+  if (rank === 0) return 401
+  return rank >= RANK[audience] ? 'admitted' : 403
+}
+
+let house: House
+let asks: Record<Credential, Ask>
+beforeAll(async () => {
+  house = await startHouse()
+  asks = await everyCredential(house)
+})
+afterAll(() => house[Symbol.asyncDispose]())
+
+const specs = Object.values(api).flatMap((contract) => Object.values(contract))
+const pathOf = (path: string) => path.replace('{id}', randomUUID()) + (QUERY[path] ?? '')
+
+test('the table names every endpoint there is, and no other', () => {
+  expect(Object.keys(TABLE).toSorted()).toEqual(specs.map(({ method, path }) => `${method} ${path}`).toSorted())
+})
+
+test('every endpoint admits exactly whom the contract admits', async () => {
+  for (const [route, audience] of Object.entries(TABLE)) {
+    // A refresh token is a credential of its own: without one the answer is 401 for everybody.
+    if (route === 'POST /api/auth/refresh') continue
+    const [method = '', path = ''] = route.split(' ')
+    for (const credential of CREDENTIALS) {
+      const about = `${route} with ${credential}`
+      const answer = await asks[credential](pathOf(path), { method })
+      const { status } = answer
+      await checkAnswer(answer, about)
+      expect(status === 401 || status === 403 ? status : 'admitted', about).toBe(expected(audience, credential))
+    }
+  }
+  asks = await everyCredential(house)
+})
+
+test('only a refresh token refreshes, whoever else one is', async () => {
+  for (const credential of CREDENTIALS) {
+    const answer = await asks[credential]('/api/auth/refresh', { method: 'POST' })
+    expect(answer.status, credential).toBe(401)
+    await checkAnswer(answer, credential)
+  }
+  const phone = await house.pair('Phone')
+  const answer = await house.bearer(phone.refreshToken).fetch('/api/auth/refresh', { method: 'POST' })
+  expect(answer.status).toBe(200)
+})
+
+test('HEAD is admitted as GET is, and says nothing', async () => {
+  for (const [route, audience] of Object.entries(TABLE)) {
+    const [method, path = ''] = route.split(' ')
+    if (method !== 'GET' || NO_HEAD.includes(path)) continue
+    for (const credential of ['none', 'guest token', 'member cookie', 'owner cookie'] as const) {
+      const answer = await asks[credential](pathOf(path), { method: 'HEAD' })
+      const { status } = answer
+      expect(await answer.text()).toBe('')
+      expect(status === 401 || status === 403 ? status : 'admitted', `HEAD ${path} with ${credential}`).toBe(expected(audience, credential))
+    }
+  }
+})
+
+test('an unknown path is 401 to a stranger and 404 to everybody else', async () => {
+  const unknown = [
+    '/api/nothing',
+    '/api/',
+    '/api/chat/',
+    '/api/keys/1/2/3',
+    '/api/auth',
+    '/api/__proto__',
+    '/api/constructor',
+    '/api/chat/conversations/a/b/c',
+  ]
+  for (const path of unknown) {
+    for (const credential of ['none', 'guest token', 'member cookie', 'admin key', 'owner cookie'] as const) {
+      for (const method of ['GET', 'POST']) {
+        const answer = await asks[credential](path, { method })
+        expect(answer.status, `${method} ${path} with ${credential}`).toBe(credential === 'none' ? 401 : 404)
+        await checkAnswer(answer, `${method} ${path} with ${credential}`)
+      }
+    }
+  }
+})
+
+test('a wrong method is 401 to a stranger and 405 with Allow to everybody else', async () => {
+  const byPath = Map.groupBy(specs, ({ path }) => path)
+  for (const [path, known] of byPath) {
+    const allowed = known.map(({ method }) => method as string)
+    for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND']) {
+      if (allowed.includes(method) || (method === 'HEAD' && allowed.includes('GET') && !NO_HEAD.includes(path))) continue
+      const about = `${method} ${path}`
+      const stranger = await asks.none(pathOf(path), { method })
+      expect(stranger.status, about).toBe(401)
+      const guest = await asks['guest token'](pathOf(path), { method })
+      expect(guest.status, about).toBe(405)
+      expect(
+        guest.headers
+          .get('allow')
+          ?.split(', ')
+          .filter((name) => name !== 'HEAD')
+          .toSorted(),
+        about,
+      ).toEqual(allowed.toSorted())
+      if (method !== 'HEAD') {
+        await checkAnswer(stranger, about)
+        await checkAnswer(guest, about)
+      }
+    }
+  }
+})

@@ -1,0 +1,34 @@
+import { expect } from 'vitest'
+
+/** What must never be read in an answer: stacks, source files, SQL and paths of the machine. */
+const LEAKS = [/\n\s+at /, /node_modules/, /\.ts:\d/, /node:internal/, /SQLITE|SELECT |INSERT /, /\/(?:tmp|home|root|usr|work|var|etc)\//]
+
+/** Checks what every answer of the API has in common, and of a failure its exact shape; resolves to the body's text. */
+export async function checkAnswer(response: Response, about: string): Promise<string> {
+  const text = await response.text()
+  const { headers, status } = response
+  const requestId = headers.get('x-request-id')
+  expect(status, `${about}: ${text.slice(0, 300)}`).toBeLessThan(500)
+  expect(requestId, `${about} has a request id`).toMatch(/^[\w-]{3,}$/)
+  expect(headers.get('x-content-type-options'), about).toBe('nosniff')
+  expect(headers.get('cache-control'), about).toBe('no-store')
+  for (const leak of LEAKS) expect(text, about).not.toMatch(leak)
+  if (status < 400) return text
+  expect(headers.get('content-type'), about).toBe('application/json; charset=utf-8')
+  const body = JSON.parse(text) as Record<string, unknown>
+  if (status === 401 && body.code !== 'wrong_pin') {
+    expect(body, about).toEqual({ error: 'Unauthorized' })
+    return text
+  }
+  const { error, code, details, ...rest } = body
+  expect(rest, about).toEqual({ requestId })
+  expect(error, about).toEqual(expect.stringMatching(/\S/))
+  expect(code, about).toEqual(expect.stringMatching(/^[a-z][a-z0-9_]+$/))
+  if (details !== undefined) {
+    expect(details, about).toEqual(expect.arrayContaining([{ path: expect.any(String), message: expect.any(String) }]))
+  }
+  return text
+}
+
+/** The `code` of a failure. */
+export const codeOf = async (response: Response): Promise<unknown> => ((await response.json()) as { code?: unknown }).code
