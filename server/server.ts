@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createSecureContext } from 'node:tls'
 import { type App, createApp } from './app.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { openControl } from './control.ts'
@@ -38,30 +39,33 @@ function takeLockOrFail(path: string): Lock {
     return takeLock(path)
   } catch (error) {
     if (error instanceof LockedError) fail(EXIT.locked, error.message)
-    throw error
+    return fail(EXIT.config, `SERVICE_DATA_PATH cannot be used: ${(error as Error).message}`)
   }
 }
 
 function readTls({ env }: Config): { cert: string; key: string } | null {
   if (!env.SERVICE_TLS_CERT || !env.SERVICE_TLS_KEY) return null
   try {
-    return { cert: readFileSync(env.SERVICE_TLS_CERT, 'utf8'), key: readFileSync(env.SERVICE_TLS_KEY, 'utf8') }
+    const tls = { cert: readFileSync(env.SERVICE_TLS_CERT, 'utf8'), key: readFileSync(env.SERVICE_TLS_KEY, 'utf8') }
+    createSecureContext(tls)
+    return tls
   } catch (error) {
-    return fail(EXIT.config, `SERVICE_TLS_CERT or SERVICE_TLS_KEY cannot be read: ${(error as Error).message}`)
+    return fail(EXIT.config, `SERVICE_TLS_CERT and SERVICE_TLS_KEY cannot be used: ${(error as Error).message}`)
   }
 }
 
 /** What of a failed start the owner can do something about, as an exit status and a sentence. */
 function explain(error: unknown, { env }: Config): [status: number, reason: string] | null {
-  const { code } = error as NodeJS.ErrnoException
+  const { code, syscall } = error as NodeJS.ErrnoException
   const port = `Port ${env.SERVICE_PORT} on ${env.SERVICE_HOST}`
   if (code === 'EADDRINUSE') return [EXIT.portTaken, `${port} is in use by another program. Choose another one with SERVICE_PORT.`]
-  if (code === 'EACCES' || code === 'EADDRNOTAVAIL') return [EXIT.portTaken, `${port} cannot be opened (${code}).`]
+  if (syscall === 'listen') return [EXIT.portTaken, `${port} cannot be opened (${code}).`]
   if (error instanceof NewerDatabaseError || error instanceof ConfigError) return [EXIT.config, error.message]
   return null
 }
 
 const config = readConfigOrFail()
+const tls = readTls(config)
 const log = createLog(config.env.SERVICE_LOG_LEVEL)
 const lock = takeLockOrFail(join(config.dataPath, 'hearth.lock'))
 let app: App | undefined
@@ -82,8 +86,7 @@ async function stop(reason: string): Promise<void> {
   process.exit()
 }
 
-process.on('SIGINT', () => void stop('SIGINT'))
-process.on('SIGTERM', () => void stop('SIGTERM'))
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop(signal))
 process.on('disconnect', () => void stop('the desktop shell is gone'))
 process.on('uncaughtException', (err) => {
   log.fatal({ err }, 'a bug ended the server')
@@ -115,7 +118,7 @@ try {
     windowPath,
     resourcesPath,
     version,
-    tls: readTls(config),
+    tls,
     announcePin(pin) {
       say(`Setup PIN: ${pin}`)
       control.send({ kind: 'setup-pin', pin })
