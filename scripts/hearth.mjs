@@ -5,6 +5,7 @@ import { electronBinary, ensureElectron, noWindowHere } from './electron.mjs'
 import { ensureInstalled } from './install.mjs'
 import { inRoot, PlainFault } from './project.mjs'
 import { run, runNode } from './run.mjs'
+import { Interrupted, passSignals } from './signals.mjs'
 
 const PRODUCTION = { env: { NODE_ENV: 'production' } }
 const VITEST = 'node_modules/vitest/vitest.mjs'
@@ -109,10 +110,13 @@ async function main() {
   return command(args)
 }
 
-try {
-  process.exitCode = await main()
-} catch (error) {
+/** @param {unknown} error */
+function statusOf(error) {
+  if (error instanceof Interrupted) return error.status
   if (!(error instanceof PlainFault)) throw error
   console.error(error.message)
-  process.exitCode = 1
+  return 1
 }
+
+passSignals()
+process.exitCode = await main().catch(statusOf)

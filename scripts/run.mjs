@@ -1,14 +1,8 @@
 import { spawn } from 'node:child_process'
-import { constants } from 'node:os'
 import { delimiter, dirname } from 'node:path'
 import { inRoot, root } from './project.mjs'
 import { runtime } from './runtime.mjs'
-
-/** A second signal of the same kind within this time is the same one, arriving by another way. */
-const SAME_SIGNAL_MS = 250
-
-/** @type {NodeJS.Signals[]} */
-const PASSED_ON = ['SIGINT', 'SIGTERM', 'SIGHUP']
+import { startChild, stopIfTold } from './signals.mjs'
 
 /** @typedef {{ env?: Record<string, string> }} RunOptions */
 
@@ -23,34 +17,6 @@ function environment({ env = {} }) {
   }
 }
 
-/** @param {import('node:child_process').ChildProcess} child */
-function exitOf(child) {
-  return new Promise((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 0)))
-  })
-}
-
-/**
- * Lets the child decide how to stop: this process passes signals on and waits for it.
- * @param {import('node:child_process').ChildProcess} child
- */
-function passSignals(child) {
-  let last = { name: '', at: 0 }
-  /** @param {NodeJS.Signals} name */
-  const pass = (name) => {
-    const repeated = last.name === name && Date.now() - last.at < SAME_SIGNAL_MS
-    last = { name, at: Date.now() }
-    // A terminal gives Ctrl-C to every process of the group, the child included.
-    if (repeated || (name === 'SIGINT' && process.stdin.isTTY)) return
-    child.kill(name)
-  }
-  for (const name of PASSED_ON) process.on(name, pass)
-  return () => {
-    for (const name of PASSED_ON) process.off(name, pass)
-  }
-}
-
 /**
  * Runs a program in the terminal of this one and resolves to its exit status.
  * @param {string} program
@@ -59,9 +25,7 @@ function passSignals(child) {
  * @returns {Promise<number>}
  */
 export async function run(program, args, options = {}) {
-  const child = spawn(program, args, { cwd: root, stdio: 'inherit', env: environment(options) })
-  const release = passSignals(child)
-  return exitOf(child).finally(release)
+  return startChild(() => spawn(program, args, { cwd: root, stdio: 'inherit', env: environment(options) })).exited
 }
 
 /**
@@ -78,14 +42,16 @@ export const runNode = (args, options) => run(runtime(), args, options)
  * @param {import('node:child_process').SpawnOptions} [options]
  */
 export async function listen(program, args, options = {}) {
-  const child = spawn(program, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], ...options })
+  const { child, exited } = startChild(() => spawn(program, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], ...options }))
   let said = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (text) => {
       said += text
     })
   }
-  return { code: await exitOf(child), said }
+  const code = await exited
+  stopIfTold()
+  return { code, said }
 }
 
 /**

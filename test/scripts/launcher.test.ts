@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -166,7 +167,11 @@ test('a window opens where a display and an ordinary user are', () => {
 
 /** A launcher process that runs a script of its own through the launcher's runner. */
 function launch(node: string, script: string) {
-  const code = `import { runNode } from './scripts/run.mjs'; process.exitCode = await runNode(['-e', ${JSON.stringify(script)}])`
+  const code = `
+    import { runNode } from './scripts/run.mjs'
+    import { passSignals } from './scripts/signals.mjs'
+    passSignals()
+    process.exitCode = await runNode(['-e', ${JSON.stringify(script)}])`
   const child = spawn(node, ['--input-type=module', '-e', code], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
   return { child, said: text(child.stdout), exited: once(child, 'exit') }
 }
@@ -191,6 +196,38 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
     expect(await exited).toEqual([41, null])
   },
 )
+
+test('a launcher that npm started ends its server when npm is gone', async () => {
+  // The shell stands for the one that npm puts in between: it dies of the signal without passing it on.
+  const script = `process.on('SIGTERM', () => { console.log('told'); process.exit() }); setInterval(() => {}, 1000); console.log(process.ppid)`
+  const code = `import { runNode } from './scripts/run.mjs'
+    import { passSignals } from './scripts/signals.mjs'
+    passSignals()
+    await runNode(['-e', ${JSON.stringify(script)}])`
+  const env = { ...process.env, npm_lifecycle_event: 'serve', LAUNCHER: code }
+  const shell = spawn('sh', ['-c', '"$0" --input-type=module -e "$LAUNCHER"; exit', process.execPath], {
+    cwd: root,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const said = text(shell.stdout.pipe(new PassThrough()))
+  await once(shell.stdout, 'data')
+  shell.kill('SIGTERM')
+  expect(await said).toMatch(/^\d+\ntold\n$/)
+})
+
+test('a launcher told to stop does not go on to its next step', async () => {
+  const code = `
+    import { listenNode, runNode } from './scripts/run.mjs'
+    import { Interrupted, passSignals } from './scripts/signals.mjs'
+    passSignals()
+    setTimeout(() => process.kill(process.pid, 'SIGTERM'), 300)
+    const told = (error) => console.log(error instanceof Interrupted, error.status)
+    await listenNode(['-e', 'setInterval(() => {}, 1000)']).catch(told)
+    await runNode(['-e', 'console.log("next step")']).catch(told)`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', code], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
+  expect(await text(child.stdout)).toBe('true 143\ntrue 143\n')
+})
 
 const versionOf = (node: string) => execFileSync(node, ['-p', 'process.versions.node'], { encoding: 'utf8' }).trim()
 const olderNode = ['/usr/local/bin/node', '/usr/bin/node'].find((node) => existsSync(node) && !isNewEnough(versionOf(node)))
