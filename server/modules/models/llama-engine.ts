@@ -45,7 +45,9 @@ async function reply({ session }: LlamaSlot, { messages, options, signal, onText
         if (text !== '') onText(text)
       },
     })
-    return stopReason === 'abort' ? 'cut' : stopReason === 'maxTokens' ? 'length' : 'end'
+    // aborted during a call, the library names the call
+    if (stopReason === 'abort' || stopReason === 'functionCalls') return 'cut'
+    return stopReason === 'maxTokens' ? 'length' : 'end'
   } catch (error) {
     if (signal.aborted) return 'cut'
     throw error

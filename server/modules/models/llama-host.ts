@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { AppError } from '../../kit/errors.ts'
 import { type LlamaEngine, loadLlamaEngine } from './llama-engine.ts'
@@ -33,8 +33,7 @@ const tell = (news: HostNews) => {
   if (process.connected) process.send?.(news)
 }
 
-function behaveAsGuest(): void {
-  setPriority(NICENESS)
+function offerOneself(): void {
   try {
     // where memory runs out, this process is the one to end
     if (process.platform === 'linux') writeFileSync('/proc/self/oom_score_adj', '800')
@@ -43,9 +42,17 @@ function behaveAsGuest(): void {
   }
 }
 
+/** After loading, which is over sooner this way. */
+function standBack(): void {
+  // on Linux a thread has its own priority and hands it to those it starts later
+  const threads = process.platform === 'linux' ? readdirSync('/proc/self/task').map(Number) : [process.pid]
+  for (const thread of threads) setPriority(thread, NICENESS)
+}
+
 async function load(order: LoadOrder): Promise<void> {
   try {
     engine = await loadLlamaEngine(order, log)
+    standBack()
     tell({ type: 'loaded', contextTokens: engine.contextTokens })
   } catch (error) {
     // the native log arrives through the event loop, after the error
@@ -87,7 +94,7 @@ function obey(order: HostOrder): void {
   else running.get(order.id)?.results.get(order.callId)?.(order.result)
 }
 
-behaveAsGuest()
+offerOneself()
 // at once, since an orderly exit runs native destructors that may wait for work on its way
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 process.on('message', (message) => obey(HostOrder.parse(message)))

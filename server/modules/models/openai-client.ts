@@ -3,10 +3,8 @@ import type { z } from 'zod'
 import { AppError } from '../../kit/errors.ts'
 import { CompletionEvent, ModelList } from './openai-wire.ts'
 
-const LIST_MS = 5_000
-/** A host may load the model before its first word. */
-const FIRST_MS = 120_000
-const IDLE_MS = 60_000
+/** How long the host may be silent. `firstMs` is long, since it may load the model before its first word. */
+const WAITS = { listMs: 5_000, firstMs: 120_000, idleMs: 60_000 }
 const MOST_ERROR_BYTES = 4_096
 const MOST_LIST_BYTES = 1_048_576
 
@@ -83,7 +81,7 @@ async function* eventsOf(response: Response, heard: () => void): AsyncGenerator<
 }
 
 /** `baseUrl` ends in /v1. */
-export function createOpenAiClient(baseUrl: string, apiKey: string | null): OpenAiClient {
+export function createOpenAiClient(baseUrl: string, apiKey: string | null, waits = WAITS): OpenAiClient {
   const call = async (path: string, init: RequestInit, signal: AbortSignal) => {
     const headers = { 'content-type': 'application/json', ...(apiKey && { authorization: `Bearer ${apiKey}` }) }
     // a redirect would carry the key elsewhere
@@ -100,7 +98,7 @@ export function createOpenAiClient(baseUrl: string, apiKey: string | null): Open
   return {
     async models() {
       const waited = patience()
-      waited.within(LIST_MS)
+      waited.within(waits.listMs)
       try {
         const response = await call('/models', {}, waited.signal)
         return parsed(ModelList, await textUpTo(response, MOST_LIST_BYTES)).data.map(({ id }) => id)
@@ -113,10 +111,10 @@ export function createOpenAiClient(baseUrl: string, apiKey: string | null): Open
     async *complete(body, outer) {
       const waited = patience()
       const signal = AbortSignal.any([outer, waited.signal])
-      waited.within(FIRST_MS)
+      waited.within(waits.firstMs)
       try {
         const response = await call('/chat/completions', { method: 'POST', body: JSON.stringify(body) }, signal)
-        yield* eventsOf(response, () => waited.within(IDLE_MS))
+        yield* eventsOf(response, () => waited.within(waits.idleMs))
       } catch (error) {
         throw explained(error, signal)
       } finally {

@@ -1,0 +1,283 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test, vi } from 'vitest'
+import { createLlamaRunner, type LlamaRunner } from '../../server/modules/models/llama-runner.ts'
+import { createModelFiles } from '../../server/modules/models/model-files.ts'
+import { SCRIPTS, writeScriptedGguf } from '../support/scripted-gguf.ts'
+import { ask, isAlive, llmOver, log, modelsFolder, startedLlm, until } from './llm-harness.ts'
+
+// a model process needs a second of processor time to start, and there may be little of it
+vi.setConfig({ testTimeout: 120_000 })
+
+/** A runner over the scripted model, so that its process is known. */
+async function startedRunner() {
+  const folder = modelsFolder()
+  writeScriptedGguf(folder.file('house.gguf'))
+  const [file] = await createModelFiles(folder.path).list()
+  const runner = createLlamaRunner({ file: file!, runtime: { gpu: false, threads: 1 }, slots: 4, log })
+  await runner.start()
+  return {
+    runner,
+    folder,
+    async [Symbol.asyncDispose]() {
+      await runner.stop()
+      folder[Symbol.dispose]()
+    },
+  }
+}
+
+const ready = (runner: LlamaRunner) => until(() => runner.state().status === 'ok')
+
+describe('a file that is no model', () => {
+  const scripted = () => {
+    using folder = modelsFolder()
+    writeScriptedGguf(folder.file('house.gguf'))
+    return readFileSync(folder.file('house.gguf'))
+  }
+  const doubled = () => {
+    const bytes = scripted()
+    const token = (text: string) =>
+      Buffer.concat([Buffer.from(BigUint64Array.of(BigInt(Buffer.byteLength(text))).buffer), Buffer.from(text)])
+    token('\u2581dog').copy(bytes, bytes.indexOf(token('\u2581cat')))
+    return bytes
+  }
+  const otherKind = () => {
+    using folder = modelsFolder()
+    writeScriptedGguf(folder.file('house.gguf'), 'nonsense')
+    return readFileSync(folder.file('house.gguf'))
+  }
+  const jpeg = Buffer.concat([Buffer.of(0xff, 0xd8, 0xff, 0xe0, 0, 16), Buffer.from('JFIF'), Buffer.alloc(5000, 7)])
+
+  test.each<[string, () => Buffer, RegExp]>([
+    ['cut in its weights', () => scripted().subarray(0, 2_000_000), /damaged or incomplete/],
+    ['cut in its head', () => scripted().subarray(0, 3_000), /damaged or incomplete/],
+    ['empty', () => Buffer.alloc(0), /not a GGUF/],
+    ['a picture', () => jpeg, /not a GGUF/],
+    ['of an unknown kind', otherKind, /not supported/],
+    ['that makes the native library abort', doubled, /failed on this file/],
+  ])('%s: says why, refuses within a second, is not tried again', async (_what, bytes, reason) => {
+    using folder = modelsFolder()
+    writeFileSync(folder.file('bad.gguf'), bytes())
+    const llm = llmOver(folder.path)
+    await llm.start()
+    try {
+      await until(async () => (await llm.status()).status === 'error')
+      const status = await llm.status()
+      expect(status.detail).toMatch(reason)
+      expect(status.detail).not.toContain(folder.path)
+      expect(status.models).toEqual([])
+      const asked = performance.now()
+      await expect(ask(llm, 'weather')).rejects.toMatchObject({ status: 503, code: 'model_unavailable', message: status.detail })
+      expect(performance.now() - asked).toBeLessThan(1000)
+      expect((await llm.status()).status).toBe('error')
+    } finally {
+      await llm.stop()
+    }
+  })
+
+  test('that goes away while it is loaded makes the next start say so', async () => {
+    await using started = await startedRunner()
+    const { runner, folder } = started
+    await ready(runner)
+    rmSync(folder.file('house.gguf'))
+    expect((await ask(runner, 'weather')).text).toBe(SCRIPTS.weather.reply)
+    process.kill(runner.pid()!, 'SIGKILL')
+    await until(() => runner.state().status === 'error')
+    expect(runner.state().detail).toMatch(/not there/)
+  })
+})
+
+describe('a crash of the model process', () => {
+  test('fails the replies on their way, and the next one works', async () => {
+    await using started = await startedRunner()
+    const { runner } = started
+    await ready(runner)
+    const first = runner.pid()!
+    let said = ''
+    const cut = ask(runner, 'forever', {
+      maxTokens: 3000,
+      onText: (text) => {
+        said += text
+        if (said.length > 30 && isAlive(first)) process.kill(first, 'SIGKILL')
+      },
+    })
+    await expect(cut).rejects.toMatchObject({ status: 503, code: 'model_unavailable' })
+    expect(said).not.toBe('')
+    expect((await ask(runner, 'weather')).text).toBe(SCRIPTS.weather.reply)
+    expect(runner.pid()).not.toBe(first)
+    expect(isAlive(first)).toBe(false)
+  })
+
+  test('again and again is answered by a longer pause each time, then by a refusal', async () => {
+    await using started = await startedRunner()
+    const { runner } = started
+    for (let crash = 0; crash < 3; crash++) {
+      await ready(runner)
+      process.kill(runner.pid()!, 'SIGKILL')
+      await until(() => runner.state().status !== 'ok')
+      expect(runner.state().status).toBe('loading')
+    }
+    await ready(runner)
+    process.kill(runner.pid()!, 'SIGKILL')
+    await until(() => runner.state().status === 'error')
+    const asked = performance.now()
+    await expect(ask(runner, 'weather')).rejects.toMatchObject({ status: 503, code: 'model_unavailable' })
+    expect(performance.now() - asked).toBeLessThan(500)
+    await ready(runner)
+    expect((await ask(runner, 'weather')).text).toBe(SCRIPTS.weather.reply)
+  })
+
+  test('by the system while it loads is taken for a lack of memory: once more with less, then no more', async () => {
+    await using started = await startedRunner()
+    const { runner } = started
+    const first = runner.pid()!
+    process.kill(first, 'SIGKILL')
+    await until(() => runner.pid() !== undefined && runner.pid() !== first)
+    process.kill(runner.pid()!, 'SIGKILL')
+    await until(() => runner.state().status === 'error')
+    expect(runner.state().detail).toMatch(/memory/)
+    expect(runner.pid()).toBeUndefined()
+  })
+})
+
+describe('the model process', () => {
+  test('ends with stop, also in the middle of a reply', async () => {
+    await using started = await startedRunner()
+    const { runner } = started
+    await ready(runner)
+    const pid = runner.pid()!
+    let refused: unknown
+    const talking = ask(runner, 'forever', { maxTokens: 3000 }).catch((error: unknown) => {
+      refused = error
+    })
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    await runner.stop()
+    expect(isAlive(pid)).toBe(false)
+    await talking
+    expect(refused).toMatchObject({ status: 503 })
+  })
+
+  test('ends when its parent is killed', async () => {
+    using folder = modelsFolder()
+    writeScriptedGguf(folder.file('house.gguf'))
+    const runner = fileURLToPath(new URL('../../server/modules/models/llama-runner.ts', import.meta.url))
+    const logger = fileURLToPath(new URL('../../server/kit/log.ts', import.meta.url))
+    const program = `
+      import { createLlamaRunner } from ${JSON.stringify(runner)}
+      import { createLog } from ${JSON.stringify(logger)}
+      const file = { name: 'house', path: ${JSON.stringify(folder.file('house.gguf'))}, version: '' }
+      const llm = createLlamaRunner({ file, runtime: { gpu: false, threads: 1 }, slots: 4, log: createLog('silent') })
+      await llm.start()
+      setInterval(() => llm.state().status === 'ok' && console.log(llm.pid()), 20)`
+    const parent = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const pid = await new Promise<number>((resolve) => parent.stdout.once('data', (line) => resolve(Number.parseInt(String(line), 10))))
+    expect(isAlive(pid)).toBe(true)
+    parent.kill('SIGKILL')
+    await until(() => !isAlive(pid), 3_000)
+  })
+
+  test.runIf(process.platform === 'linux')('inherits no secret, and stands back behind the server', async () => {
+    process.env.SERVICE_JWT_SECRET = 'do-not-pass-on'
+    try {
+      await using started = await startedRunner()
+      await ready(started.runner)
+      const pid = started.runner.pid()!
+      const environment = readFileSync(`/proc/${pid}/environ`, 'utf8')
+      expect(environment).not.toContain('do-not-pass-on')
+      expect(environment).not.toMatch(/(SERVICE|AUTH|VITEST)_/)
+      await ask(started.runner, 'weather')
+      const niceness = execFileSync('ps', ['-L', '-o', 'ni=', '-p', String(pid)], { encoding: 'utf8' })
+      expect(new Set(niceness.trim().split(/\s+/))).toEqual(new Set(['5']))
+    } finally {
+      delete process.env.SERVICE_JWT_SECRET
+    }
+  })
+})
+
+describe('the chosen model', () => {
+  test('is loaded in the background while a request waits', async () => {
+    await using started = await startedLlm()
+    const asked = ask(started.llm, 'weather')
+    expect((await started.llm.status()).status).toBe('loading')
+    expect((await asked).text).toBe(SCRIPTS.weather.reply)
+    expect(await started.llm.status()).toEqual({ status: 'ok', models: ['house'] })
+  })
+
+  test('is found when it appears, without a restart', async () => {
+    using folder = modelsFolder()
+    const llm = llmOver(folder.file('not-there-yet'))
+    const later = llmOver(folder.path)
+    await Promise.all([llm.start(), later.start()])
+    try {
+      expect(await llm.status()).toEqual({ status: 'no_model', models: [] })
+      await expect(ask(llm, 'weather')).rejects.toMatchObject({ status: 503, code: 'no_model' })
+      writeScriptedGguf(folder.file('late.gguf'))
+      expect((await ask(later, 'weather')).model).toBe('late')
+    } finally {
+      await Promise.all([llm.stop(), later.stop()])
+    }
+  })
+
+  test('that was still being copied is tried again when it is whole', async () => {
+    using folder = modelsFolder()
+    writeScriptedGguf(folder.file('slow.gguf'))
+    const whole = readFileSync(folder.file('slow.gguf'))
+    truncateSync(folder.file('slow.gguf'), 1_000_000)
+    const llm = llmOver(folder.path)
+    await llm.start()
+    try {
+      await until(async () => (await llm.status()).status === 'error')
+      writeFileSync(folder.file('slow.gguf'), whole)
+      await until(async () => (await llm.status()).status === 'ok')
+    } finally {
+      await llm.stop()
+    }
+  })
+
+  test('changes by name or by path; an absent one is an error that says so', async () => {
+    await using started = await startedLlm()
+    const { llm, folder } = started
+    writeScriptedGguf(folder.file('attic.gguf'))
+    await llm.choose({ model: 'attic', baseUrl: null, apiKey: null })
+    expect((await ask(llm, 'weather')).model).toBe('attic')
+    expect((await llm.status()).models).toEqual(['attic', 'house'])
+    await llm.choose({ model: folder.file('house.gguf'), baseUrl: null, apiKey: null })
+    expect((await ask(llm, 'weather')).model).toBe('house')
+    await llm.choose({ model: 'cellar', baseUrl: null, apiKey: null })
+    expect(await llm.status()).toEqual({ status: 'error', models: ['attic', 'house'], detail: 'There is no model called cellar.' })
+    await expect(ask(llm, 'weather')).rejects.toMatchObject({ status: 503, code: 'model_unavailable' })
+  })
+
+  test('is not loaded anew when it is chosen again', async () => {
+    await using started = await startedLlm()
+    const { llm } = started
+    await ask(llm, 'weather')
+    await llm.choose({ model: null, baseUrl: null, apiKey: null })
+    expect((await llm.status()).status).toBe('ok')
+  })
+})
+
+describe('names of model files', () => {
+  test('stay inside the folder', async () => {
+    using folder = modelsFolder()
+    using elsewhere = modelsFolder()
+    writeFileSync(elsewhere.file('secret.gguf'), 'GGUF')
+    writeFileSync(folder.file('own.gguf'), 'GGUF')
+    symlinkSync(elsewhere.file('secret.gguf'), folder.file('link.gguf'))
+    symlinkSync(folder.file('own.gguf'), folder.file('alias.gguf'))
+    const files = createModelFiles(folder.path)
+    expect((await files.list()).map(({ name }) => name)).toEqual(['alias', 'own'])
+    expect((await files.find('own'))?.path).toBe(folder.file('own.gguf'))
+    expect((await files.find('own.gguf'))?.name).toBe('own')
+    const outside = [`../${elsewhere.path.split('/').at(-1)}/secret`, 'link', '..', '', '.', 'own\0', 'nothing']
+    expect(await Promise.all(outside.map((name) => files.find(name)))).toEqual(outside.map(() => undefined))
+  })
+
+  test('leave out what cannot speak alone', async () => {
+    using folder = modelsFolder()
+    for (const name of ['mmproj-house.gguf', 'big-00001-of-00003.gguf', 'big-00002-of-00003.gguf', 'half.gguf.part', 'notes.txt'])
+      writeFileSync(folder.file(name), 'GGUF')
+    expect((await createModelFiles(folder.path).list()).map(({ name }) => name)).toEqual(['big-00001-of-00003'])
+  })
+})
