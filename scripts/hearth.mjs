@@ -38,20 +38,12 @@ async function openDesktop() {
   return openWindow(await ensureElectron())
 }
 
-/** @type {Command} Pages are rebuilt and the server restarted as their files change; one address, as in daily use. */
+/** @type {Command} Two addresses: Vite's, whose pages follow every edit, and the server's own, restarted at every edit of it. */
 async function dev(args) {
   await ensureBuilt(pages)
-  const rebuilding = runNode([
-    'node_modules/vite/bin/vite.js',
-    'build',
-    '--watch',
-    '--config',
-    'renderer/vite.config.ts',
-    '--logLevel',
-    'warn',
-  ])
   const serving = runNode(['--watch', '--watch-preserve-output', 'server/server.ts', ...args])
-  return Math.max(...(await Promise.all([serving, rebuilding])))
+  const following = runNode(['node_modules/vite/bin/vite.js', '--config', 'renderer/vite.config.ts'])
+  return Math.max(...(await Promise.all([serving, following])))
 }
 
 /** @type {Command} */
