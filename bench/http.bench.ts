@@ -11,7 +11,10 @@ const peer = (name: string) => startPeer(join(import.meta.dirname, 'support', `p
 const [hearth, fastify, koa] = await Promise.all([startServer({ core: 0 }), peer('fastify'), peer('koa')])
 const { accessToken } = await credentials(hearth)
 const headers = { authorization: `Bearer ${accessToken}` }
-const run = (server: { url: string; pid: number }, path: string, extra: Record<string, string> = {}) => () => load({ ...server, url: server.url + path, connections: 64, ms: MS, headers: extra })
+const run =
+  (server: { url: string; pid: number }, path: string, extra: Record<string, string> = {}) =>
+  () =>
+    load({ ...server, url: server.url + path, connections: 64, ms: MS, headers: extra })
 
 const contenders = {
   fastify: run(fastify, '/api/status'),

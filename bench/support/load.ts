@@ -1,4 +1,4 @@
-import { request, Agent } from 'node:http'
+import { Agent, request } from 'node:http'
 import { cpuMicros } from './measure.ts'
 
 export interface Load {
@@ -31,14 +31,22 @@ export async function load({ url, pid, connections, ms, method = 'GET', headers 
     new Promise<void>((resolve, reject) => {
       const sentAt = performance.now()
       const content = body?.(n)
-      const outgoing = request(url, { agent, method, headers: { ...headers, ...(content && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(content) }) } }, (incoming) => {
-        incoming.resume()
-        incoming.once('end', () => {
-          latencies.push(performance.now() - sentAt)
-          if ((incoming.statusCode ?? 500) < 300) resolve()
-          else reject(new Error(`${method} ${url} answered ${incoming.statusCode}`))
-        })
-      })
+      const outgoing = request(
+        url,
+        {
+          agent,
+          method,
+          headers: { ...headers, ...(content && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(content) }) },
+        },
+        (incoming) => {
+          incoming.resume()
+          incoming.once('end', () => {
+            latencies.push(performance.now() - sentAt)
+            if ((incoming.statusCode ?? 500) < 300) resolve()
+            else reject(new Error(`${method} ${url} answered ${incoming.statusCode}`))
+          })
+        },
+      )
       outgoing.once('error', reject)
       outgoing.end(content)
     })

@@ -82,7 +82,10 @@ export async function startServer({ env = {}, core }: { env?: Record<string, str
 
 /** Starts a peer server (a script that prints `peer on <port>`) on the same core as ours. */
 export async function startPeer(script: string, core: 0 | 1): Promise<{ pid: number; url: string; stop(): Promise<void> }> {
-  const child = spawn(...pinned(core, process.execPath, [script]), { stdio: ['ignore', 'pipe', 'inherit'], env: { PATH: process.env.PATH, NODE_ENV: 'production' } })
+  const child = spawn(...pinned(core, process.execPath, [script]), {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { PATH: process.env.PATH, NODE_ENV: 'production' },
+  })
   const [, port = ''] = await firstLine(child, /peer on (\d+)/)
   return { pid: child.pid ?? 0, url: `http://127.0.0.1:${port}`, stop: () => end(child) }
 }

@@ -50,9 +50,9 @@ export function createConversationsService({ db }: { db: Database }) {
     messages: (conversationId: string): MessageRow[] => db.find(MessageTable, { conversationId }, { order: 'seq asc' }),
 
     /** Begins a conversation inside a write. */
-    begin(tx: Transaction, id: string, owner: { deviceId: string; personId: string | null }): ConversationRow {
+    begin(tx: Transaction, id: string, owner: { deviceId: string; personId: string | null }, title: string): ConversationRow {
       const at = new Date().toISOString()
-      const row: ConversationRow = { id, ...owner, title: '', createdAt: at, updatedAt: at }
+      const row: ConversationRow = { id, ...owner, title, createdAt: at, updatedAt: at }
       tx.insert(ConversationTable, row)
       return row
     },

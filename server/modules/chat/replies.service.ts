@@ -81,7 +81,7 @@ export function createRepliesService({ db, conversations, household, llm, soul, 
       if (!db.get(ConversationTable, conversation.id)) return // deleted while it was answering
       tx.update(MessageTable, reply.id, { content, status, model })
       if (content !== '') for (const id of replaces) tx.remove(MessageTable, { id })
-      const title = db.get(ConversationTable, conversation.id)?.title || titleOf(said.at(-1)?.content ?? '', content)
+      const title = db.get(ConversationTable, conversation.id)?.title || titleOf(said.at(-1)?.content ?? '', content) || 'Conversation'
       tx.update(ConversationTable, conversation.id, { title, updatedAt: new Date().toISOString() })
     })
   }
@@ -147,7 +147,7 @@ export function createRepliesService({ db, conversations, household, llm, soul, 
       const known = where.conversationId === undefined ? null : conversations.mustOwn(caller, where.conversationId)
       const conversationId = known?.id ?? randomUUID()
       const prepare = (tx: Transaction): Turn => {
-        const conversation = known ?? conversations.begin(tx, conversationId, owner)
+        const conversation = known ?? conversations.begin(tx, conversationId, owner, titleOf(text, ''))
         const said = conversations.messages(conversation.id)
         const asked = message(conversation.id, { content: text })
         const reply = message(conversation.id, { role: 'assistant', status: 'streaming' })
