@@ -1,4 +1,4 @@
-import type { Component } from 'svelte'
+import { type Component, untrack } from 'svelte'
 
 export interface PaletteItem {
   id: string
@@ -28,9 +28,9 @@ export class Palette {
 
   /** Returns what takes the source away again. */
   add(source: PaletteSource): () => void {
-    this.#sources = [...this.#sources, source]
+    this.#sources = untrack(() => [...this.#sources, source])
     return () => {
-      this.#sources = this.#sources.filter((other) => other !== source)
+      this.#sources = untrack(() => this.#sources.filter((other) => other !== source))
     }
   }
 

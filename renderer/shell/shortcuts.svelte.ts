@@ -1,3 +1,5 @@
+import { untrack } from 'svelte'
+
 export interface Shortcut {
   /** As KeyboardEvent.key has it, lower case for letters. */
   key: string
@@ -31,9 +33,9 @@ export class Shortcuts {
 
   /** Returns what takes them away again; meant to be returned from an effect. */
   add(...shortcuts: Shortcut[]): () => void {
-    this.list = [...this.list, ...shortcuts]
+    this.list = untrack(() => [...this.list, ...shortcuts])
     return () => {
-      this.list = this.list.filter((shortcut) => !shortcuts.includes(shortcut))
+      this.list = untrack(() => this.list.filter((shortcut) => !shortcuts.includes(shortcut)))
     }
   }
 

@@ -24,7 +24,7 @@ const Schema: z.ZodType<Schema> = z.lazy(() =>
     format: z.string().optional(),
     description: z.string().optional(),
     enum: z.array(z.unknown()).optional(),
-    const: z.unknown(),
+    const: z.unknown().optional(),
     properties: z.record(z.string(), Schema).optional(),
     required: z.array(z.string()).optional(),
     items: Schema.optional(),
@@ -92,4 +92,13 @@ export function fits({ method, path, summary, description = '', tags }: Endpoint
     .toLowerCase()
     .split(/\s+/)
     .every((word) => text.includes(word))
+}
+
+/** A tag as a heading: `pairedDevices` becomes “Paired devices”. */
+export function areaName(tag: string): string {
+  const words = tag
+    .replaceAll(/([A-Z])/g, ' $1')
+    .toLowerCase()
+    .trim()
+  return words.charAt(0).toUpperCase() + words.slice(1)
 }

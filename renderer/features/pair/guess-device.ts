@@ -7,6 +7,6 @@ export function guessDevice(userAgent: string, shortSidePx: number): { type: 'ph
   const type = handheld && named !== 'iPad' && shortSidePx < 600 ? 'phone' : 'tablet'
   const model = /Android [^;)]*; ([^;)]{2,40}?)(?: Build|[;)])/.exec(userAgent)?.[1]
   const computer = /Windows|Macintosh|CrOS|X11; Linux/.exec(userAgent)?.[0]
-  const system = { Windows: 'Windows', Macintosh: 'Mac', CrOS: 'Chromebook', 'X11; Linux': 'Linux' }[computer ?? '']
+  const system = { Windows: 'Windows PC', Macintosh: 'Mac', CrOS: 'Chromebook', 'X11; Linux': 'Linux PC' }[computer ?? '']
   return { type, name: named ?? model ?? system ?? t(type === 'phone' ? 'pair.defaultPhone' : 'pair.defaultTablet') }
 }

@@ -7,7 +7,7 @@ export const pairMessages = {
   'pair.nameHint': 'For example “Ada’s phone”. The owner sees it in the list.',
   'pair.type': 'What it is',
   'pair.type.phone': 'Phone',
-  'pair.type.tablet': 'Tablet or computer',
+  'pair.type.tablet': 'Tablet or PC',
   'pair.act': 'Pair this device',
   'pair.defaultPhone': 'Phone',
   'pair.defaultTablet': 'Tablet',
