@@ -51,7 +51,7 @@ export function failureOf(error: unknown): ChatFailure {
   return { kind: error instanceof UnreadableReply ? 'other' : 'cut-off', requestId: null, waitSec: null }
 }
 
-const REFUSED: ReadonlySet<FailureKind> = new Set(['talk-busy', 'house-busy', 'too-long', 'gone', 'signed-out', 'not-allowed', 'too-often'])
+const REFUSED: ReadonlySet<FailureKind> = new Set(['talk-busy', 'gone', 'signed-out', 'not-allowed', 'too-often'])
 
 /** Whether the server may have taken a message although no reply began; null stands for one that was stopped. */
 export function mayHaveArrived(failure: ChatFailure | null): boolean {

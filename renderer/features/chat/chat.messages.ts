@@ -1,4 +1,4 @@
-import { clock, number, plural } from '../../messages/format.ts'
+import { number, plural } from '../../messages/format.ts'
 
 /** Words of the chat page. */
 export const chatMessages = {
@@ -42,9 +42,10 @@ export const chatMessages = {
   'chat.earlierMessages': 'Show earlier messages',
   'chat.jump': 'Jump to the latest',
   'chat.thinking': 'Hearth is thinking…',
-  'chat.waiting': 'Looking for the reply…',
+  'chat.elsewhere': 'The reply is being written in another window…',
   'chat.stopped': 'Stopped',
   'chat.brokenOff': 'The reply broke off here.',
+  'chat.noReply': 'No reply came.',
   'chat.unanswered': 'This has no reply yet.',
   'chat.askAgain': 'Get a reply',
   'chat.regenerate': 'Reply anew',
@@ -87,7 +88,8 @@ export const chatMessages = {
   'chat.failed.cut-off': 'The connection broke. Check that this device is on the home network, then try again.',
   'chat.failed.slow': 'The reply took too long. A shorter question may help, or simply try again.',
   'chat.failed.other': 'Something went wrong inside Hearth, not with you. Try again.',
-  'chat.waitFor': (seconds: number) => `You can try again in ${clock(seconds)}.`,
+  'chat.waitFor': (seconds: number) =>
+    `It may be free again in ${plural(seconds, { one: 'a second', other: `${number(seconds)} seconds` })}.`,
 
   'chat.hello.night': 'Still up? So am I.',
   'chat.hello.morning': 'Good morning.',

@@ -30,13 +30,17 @@ export class ConversationList {
   #all = $state.raw<Entry[]>([])
   #found = $state.raw<Entry[]>([])
   #leaving = $state.raw<ReadonlySet<string>>(new Set())
-  readonly shown = $derived((this.searched ? this.#found : this.#all).filter(({ id }) => !this.#leaving.has(id)))
   readonly #deps: Deps
   #timer: ReturnType<typeof setTimeout> | undefined
   #current: AbortController | null = null
 
   constructor(deps: Deps) {
     this.#deps = deps
+  }
+
+  // A getter, since a derived value ends with the component that happened to be made around it.
+  get shown(): Entry[] {
+    return (this.searched ? this.#found : this.#all).filter(({ id }) => !this.#leaving.has(id))
   }
 
   find(id: string): Entry | undefined {

@@ -13,7 +13,9 @@ const ALLOWED: Config = {
     ...['a', 'blockquote', 'br', 'code', 'del', 'div', 'em', 'figcaption', 'figure', 'h3', 'h4', 'h5', 'h6'],
     ...['hr', 'li', 'ol', 'p', 'pre', 'strong', 'table', 'tbody', 'td', 'th', 'thead', 'tr', 'ul'],
   ],
-  ALLOWED_ATTR: ['href', 'start', 'align'],
+  ALLOWED_ATTR: ['href', 'start', 'align', 'type'],
+  // The rest must look like an address.
+  ADD_URI_SAFE_ATTR: ['start', 'align', 'type'],
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
   ALLOWED_URI_REGEXP: /^(?:https?:\/\/|mailto:|tel:|\/(?![/\\]))/i,
@@ -30,6 +32,10 @@ const marked = new Marked({
     // Pictures would be fetched from elsewhere without anyone asking for it; a link leaves the choice.
     image: ({ href, text }: Tokens.Image) => `<a href="${escaped(href)}">${escaped(text || href)}</a>`,
     checkbox: ({ checked }: Tokens.Checkbox) => (checked ? '☑ ' : '☐ '),
+    // A box instead of a bullet.
+    listitem(item: Tokens.ListItem) {
+      return item.task ? Renderer.prototype.listitem.call(this, item).replace('<li>', '<li type="none">') : false
+    },
     code({ text, lang }: Tokens.Code) {
       const language = /^[\w+#.-]{1,24}/.exec(lang ?? '')?.[0]
       const caption = language ? `<figcaption>${escaped(language)}</figcaption>` : ''

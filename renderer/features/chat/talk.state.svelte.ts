@@ -18,9 +18,10 @@ export interface TalkDeps {
   knows(id: string): boolean
 }
 
-const WATCH_MS = 2000
-const WATCHES = 8
-/** An unanswered message younger than this may be being answered right now, in another window. */
+const LOOK_MS = 2000
+/** A reply is given up on after being found unchanged this often. */
+const LOOKS = 3
+/** A reply that began longer ago than this is not being written any more. */
 const FRESH_MS = 10 * 60_000
 
 /** One conversation: what was said, the reply being written, and the text not sent yet. */
@@ -35,21 +36,28 @@ export class Talk {
   /** False where the browser would not keep the draft over a reload. */
   draftKept = $state(true)
   replying = $state(false)
-  /** A reply may be being written elsewhere and is looked for now and then. */
-  watching = $state(false)
+  /** The last reply is being written in another window, and grows here by looking now and then. */
+  growing = $state(false)
   /** The reply that ended last, however it did. */
   ended = $state.raw<Turn | null>(null)
-  readonly last = $derived(this.turns.at(-1))
-  /** The last thing said by a person has no reply, and none is under way. */
-  readonly unanswered = $derived(!this.replying && this.last?.role === 'user' && this.last.state === 'complete')
   readonly #deps: TalkDeps
   #abort: AbortController | null = null
-  #watch: ReturnType<typeof setTimeout> | undefined
+  #look: ReturnType<typeof setTimeout> | undefined
 
   constructor(id: string | null, deps: TalkDeps) {
     this.id = id
     this.#deps = deps
     this.draft = deps.drafts.read(id ?? NEW_TALK)
+  }
+
+  // Getters, since a derived value ends with the component that happened to be made around it, and a talk outlives that.
+  get last(): Turn | undefined {
+    return this.turns.at(-1)
+  }
+
+  /** The last thing said by a person has no reply, and none is under way. */
+  get unanswered(): boolean {
+    return !this.replying && this.last?.role === 'user' && this.last.state === 'complete'
   }
 
   /** Reads what the server has stored. Never rejects: look at `error`. */
@@ -59,7 +67,8 @@ export class Talk {
     try {
       this.#take(await this.#deps.chat.get({ params: { id: this.id } }))
       this.error = null
-      if (this.unanswered && Date.now() - Date.parse(this.last?.createdAt ?? '') < FRESH_MS) this.#lookAgain(WATCHES)
+      this.#dropSaidDraft()
+      this.#lookAgain(LOOKS)
     } catch (error) {
       this.error = error
     }
@@ -114,8 +123,8 @@ export class Talk {
 
   /** The page looks elsewhere: a reply goes on, looking for one does not. */
   rest(): void {
-    clearTimeout(this.#watch)
-    this.watching = false
+    clearTimeout(this.#look)
+    this.growing = false
   }
 
   async #say(turn: Turn): Promise<void> {
@@ -136,7 +145,16 @@ export class Talk {
     turn.failure = reply.failure
     this.#keep()
     if (mayHaveArrived(turn.failure)) await this.#settle(turn)
-    if (turn.state === 'unsent' && turn.failure === null) this.takeBack(turn)
+    if (turn.state !== 'unsent') this.#passOn(turn)
+    else if (turn.failure === null) this.takeBack(turn)
+  }
+
+  /** The server has the message after all: what failed is the reply. */
+  #passOn(turn: Turn): void {
+    const reply = this.turns[this.turns.indexOf(turn) + 1]
+    if (reply?.role !== 'assistant') return
+    reply.failure = turn.failure
+    turn.failure = null
   }
 
   /** Reads a reply into `reply`. Resolves whether the server took the request; never rejects. */
@@ -190,15 +208,30 @@ export class Talk {
     return talk.messages[0]?.content === unsent.content ? talk : null
   }
 
+  /** A page that was closed while its message was on the way keeps it as a draft; it may have arrived. */
+  #dropSaidDraft(): void {
+    const said = this.turns.findLast(({ role }) => role === 'user')
+    if (said && said.state === 'complete' && said.content === this.draft.trim()) this.write('')
+  }
+
   #take(stored: StoredTalk): void {
-    this.title = stored.title
+    this.title = stored.title || this.title
     this.turns = mergeTurns(this.turns, stored.messages, this.ended)
     this.#deps.stored(stored)
   }
 
+  /** The server calls a reply aborted that is being written for another window. */
   #lookAgain(left: number): void {
-    this.watching = left > 0 && this.unanswered
-    if (!this.watching) return
-    this.#watch = setTimeout(() => void this.#settle().then(() => this.watching && this.#lookAgain(left - 1)), WATCH_MS)
+    const { last } = this
+    this.rest()
+    if (last?.state !== 'aborted' || left === 0 || Date.now() - Date.parse(last.createdAt) > FRESH_MS) return
+    const before = last.content
+    this.#look = setTimeout(async () => {
+      await this.#settle()
+      if (this.replying) return
+      const grew = this.last?.content !== before
+      this.#lookAgain(grew ? LOOKS : left - 1)
+      this.growing = grew && this.last?.state === 'aborted'
+    }, LOOK_MS)
   }
 }

@@ -38,6 +38,10 @@ export class Turn {
   }
 }
 
+/** A second reply that was given up before its first word: the one before it still stands. */
+const isEmptyTry = (message: Message, before: Message | undefined) =>
+  message.role === 'assistant' && before?.role === 'assistant' && message.status !== 'complete' && message.content === ''
+
 /**
  * The turns of a talk after the server told what it has stored. Turns keep their identity; what the server does not
  * know stays at the end where it never had it, or where it is `fresh` and may not be stored yet.
@@ -53,6 +57,8 @@ export function mergeTurns(turns: Turn[], messages: Message[], fresh: Turn | nul
     }
     return new Turn(message.role === 'user' ? 'user' : 'assistant', message.content, message.status)
   }
-  const merged = messages.filter(({ role }) => role !== 'tool').map((message) => take(message).adopt(message))
+  const said = messages.filter(({ role }) => role !== 'tool')
+  const shown = said.filter((message, index) => !isEmptyTry(message, said[index - 1]))
+  const merged = shown.map((message) => take(message).adopt(message))
   return [...merged, ...[...unmatched].filter((turn) => turn.id === null || turn === fresh)]
 }
