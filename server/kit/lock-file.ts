@@ -1,9 +1,10 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
+import BetterSqlite3 from 'better-sqlite3'
 import { z } from 'zod'
+import { writeFileAtomic } from './atomic-file.ts'
 
 const Holder = z.object({ pid: z.number().int().positive(), startedAt: z.string() })
-type Holder = z.output<typeof Holder>
 
 export interface Lock {
   /** The last holder ended without releasing it. */
@@ -12,55 +13,54 @@ export interface Lock {
 }
 
 export class LockedError extends Error {
-  constructor(pid: number) {
-    super(`Another Hearth (process ${pid}) is using this data folder.`)
+  constructor(pid: number | null) {
+    super(`Another Hearth${pid === null ? '' : ` (process ${pid})`} is using this data folder.`)
     this.name = 'LockedError'
   }
 }
 
-/** When a process started, in the kernel's own count, so that a reused pid is not taken for its old owner; '' where unknown. */
-function startOf(pid: number): string {
+/** A connection that nobody refers to is closed by the garbage collector, and its lock with it. */
+const open = new Set<BetterSqlite3.Database>()
+
+/** The process named in the lock file; null where a crash tore it. */
+function holderOf(path: string): number | null {
   try {
-    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[19] ?? ''
+    return Holder.parse(JSON.parse(readFileSync(path, 'utf8'))).pid
   } catch {
-    return '' // no /proc on this system, or no such process: the pid alone decides
+    return null // the sentence is understood without the number
   }
 }
 
-function isAlive({ pid, startedAt }: Holder): boolean {
-  try {
-    process.kill(pid, 0)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false
-  }
-  return pid !== process.pid && startOf(pid) === startedAt
-}
-
-function read(path: string): Holder | null {
-  try {
-    return Holder.parse(JSON.parse(readFileSync(path, 'utf8')))
-  } catch {
-    return null // torn by a crash while it was written: nobody holds it
-  }
-}
-
-/** Takes the lock file at `path` for this process. Throws {@link LockedError} while another live process holds it. */
+/**
+ * Takes the lock at `path` for this process. Throws {@link LockedError} while another live process holds it.
+ *
+ * The kernel decides who holds it, by an exclusive lock on the empty file beside it, which Node can only take through
+ * SQLite: it ends with its process however that ends, where a process id may be reused, belong to another container or
+ * be looked at by two starts at once. The file at `path` says who it is, and that it did not end properly when it is left.
+ */
 export function takeLock(path: string): Lock {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  let wasStale = false
-  for (;;) {
-    try {
-      const file = openSync(path, 'wx', 0o600)
-      writeSync(file, JSON.stringify({ pid: process.pid, startedAt: startOf(process.pid) } satisfies Holder))
-      fsyncSync(file)
-      closeSync(file)
-      return { wasStale, release: () => rmSync(path, { force: true }) }
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-      const holder = read(path)
-      if (holder && isAlive(holder)) throw new LockedError(holder.pid)
-      rmSync(path, { force: true })
-      wasStale = true
+  const held = new BetterSqlite3(`${path}.held`, { timeout: 0 })
+  try {
+    held.exec('BEGIN EXCLUSIVE')
+    const wasStale = existsSync(path)
+    writeFileAtomic(
+      path,
+      JSON.stringify({ pid: process.pid, startedAt: new Date().toISOString() } satisfies z.output<typeof Holder>),
+      0o600,
+    )
+    open.add(held)
+    return {
+      wasStale,
+      release() {
+        if (!open.delete(held)) return
+        rmSync(path, { force: true })
+        held.close()
+      },
     }
+  } catch (error) {
+    held.close()
+    if (error instanceof BetterSqlite3.SqliteError && error.code.startsWith('SQLITE_BUSY')) throw new LockedError(holderOf(path))
+    throw error
   }
 }
