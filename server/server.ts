@@ -5,7 +5,7 @@ import { type App, createApp } from './app.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { openControl } from './control.ts'
 import { NewerDatabaseError } from './db/database.ts'
-import { LockedError, type Lock, takeLock } from './kit/lock-file.ts'
+import { type Lock, LockedError, takeLock } from './kit/lock-file.ts'
 import { createLog } from './kit/log.ts'
 import { findPaths } from './paths.ts'
 import { createSecrets } from './secrets.ts'
@@ -124,9 +124,9 @@ try {
       control.send({ kind: 'setup-pin', pin })
     },
     onSetUp: () => control.send({ kind: 'setup-pin', pin: null }),
-    onDiskFailure(err) {
-      log.fatal({ err }, 'the disk failed under a write; ending, so that a new start finds out what it holds')
-      process.exit(EXIT.disk)
+    onFatal(err) {
+      log.fatal({ err }, 'this cannot go on; a new start finds out what the disk holds')
+      process.exit(explain(err, config)?.[0] ?? EXIT.disk)
     },
   })
   await app.start()

@@ -82,7 +82,7 @@ async function startApp(dataPath: string, env: Record<string, string>, pins: str
     tls: null,
     announcePin: (pin) => void pins.push(pin),
     onSetUp: () => undefined,
-    onDiskFailure(error) {
+    onFatal(error) {
       throw error
     },
   })

@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os'
-import { isPrivateAddress } from '../../kit/request-facts.ts'
+import { isPrivateAddress } from './request-facts.ts'
 
 /** Where this server listens now. */
 export interface Listening {

@@ -1,0 +1,153 @@
+import { join } from 'node:path'
+import { api } from './api.ts'
+import type { Config } from './config.ts'
+import type { Database } from './db/database.ts'
+import type { EventBus } from './kit/events.ts'
+import type { Logger } from './kit/log.ts'
+import type { Module } from './kit/module.ts'
+import type { SocketRegistry } from './kit/socket-registry.ts'
+import { createAuth } from './modules/auth/auth.module.ts'
+import { createAuthenticate, createBearerCaller } from './modules/auth/authenticate.ts'
+import { createDesktopTickets } from './modules/auth/desktop-tickets.ts'
+import { createOidcService } from './modules/auth/oidc.service.ts'
+import { createOwnerService } from './modules/auth/owner.service.ts'
+import { createOwnerSessions } from './modules/auth/owner-sessions.ts'
+import { createChat } from './modules/chat/chat.module.ts'
+import { createConversationsService } from './modules/chat/conversations.service.ts'
+import { createSoul } from './modules/chat/prompt.ts'
+import { createRepliesService } from './modules/chat/replies.service.ts'
+import { createHousehold } from './modules/household/household.module.ts'
+import { createHouseholdService } from './modules/household/household.service.ts'
+import { createKeys } from './modules/keys/keys.module.ts'
+import { createKeysService } from './modules/keys/keys.service.ts'
+import { createModels } from './modules/models/models.module.ts'
+import { createAccessTokens } from './modules/paired-devices/access-tokens.ts'
+import { createDeviceSessions } from './modules/paired-devices/device-sessions.ts'
+import { createPairedDevices } from './modules/paired-devices/paired-devices.module.ts'
+import { createPairedDevicesService } from './modules/paired-devices/paired-devices.service.ts'
+import { createVersion1 } from './modules/paired-devices/version-1.ts'
+import { createPairRequestsService } from './modules/pairing/pair-requests.service.ts'
+import { createPairing } from './modules/pairing/pairing.module.ts'
+import { createPairingService } from './modules/pairing/pairing.service.ts'
+import { createSettings } from './modules/settings/settings.module.ts'
+import { createSettingsService } from './modules/settings/settings.service.ts'
+import { createSetup } from './modules/setup/setup.module.ts'
+import { createSetupService } from './modules/setup/setup.service.ts'
+import { createSetupPin } from './modules/setup/setup-pin.ts'
+import { createStatus } from './modules/status/status.module.ts'
+import type { Secrets } from './secrets.ts'
+
+export interface HouseDeps {
+  config: Config
+  secrets: Secrets
+  db: Database
+  events: EventBus
+  sockets: SocketRegistry
+  log: Logger
+  resourcesPath: string
+  version: string
+  announcePin(pin: string): void
+  /** Set up just now: the server may open to the network. */
+  onSetUp(): void
+  /** The port it listens on now. */
+  port(): number
+  /** Where devices reach this server, best first, given the public address. */
+  addresses(publicUrl: string | null): string[]
+}
+
+export type House = ReturnType<typeof createHouse>
+
+/** Builds every domain. The order of the constants is the order of dependency. */
+export function createHouse({ config, secrets, db, events, sockets, log, ...deps }: HouseDeps) {
+  const { env } = config
+  const path = (...parts: string[]) => join(config.dataPath, ...parts)
+  const onWriteFailed = (err: unknown) => log.error({ err }, 'a background write failed')
+  const addresses = () => deps.addresses(settings.publicUrl())
+
+  const household = createHouseholdService({ db })
+  const settings = createSettingsService({ config, secrets, path: path('config', 'settings.json'), addresses })
+  const owner = createOwnerService({ db, household, environmentPassword: env.SERVICE_OWNER_PASSWORD })
+  const sessions = createOwnerSessions({ db, household, sockets, secret: () => secrets.get('AUTH_SECRET'), onWriteFailed })
+  const oidc = createOidcService({
+    provider: () => providerOf(secrets),
+    base: () => settings.publicUrl() ?? `http://localhost:${deps.port()}`,
+  })
+  const tickets = createDesktopTickets()
+  const accessTokens = createAccessTokens(() => secrets.get('SERVICE_JWT_SECRET'))
+  const deviceSessions = createDeviceSessions({
+    db,
+    household,
+    accessTokens,
+    sockets,
+    accessTtlSeconds: env.SERVICE_ACCESS_TOKEN_TTL_SECONDS,
+    refreshTtlDays: env.SERVICE_REFRESH_TOKEN_TTL_DAYS,
+    onWriteFailed,
+  })
+  const devices = createPairedDevicesService({ db, household, sockets, sessions: deviceSessions })
+  const version1 = createVersion1({ db, devices, sessions: deviceSessions, enabled: !env.SERVICE_AUTH_V2 })
+  const pairing = createPairingService({ db, household, devices, sessions: deviceSessions, addresses })
+  const requests = createPairRequestsService({ db, devices, sessions: deviceSessions })
+  const keys = createKeysService({ db, household, sockets, onWriteFailed })
+  const setup = createSetupService({ db, household, owner, secrets })
+  const pin = createSetupPin(deps.announcePin)
+  const gpu = env.SERVICE_LLM_GPU === 'off' ? false : 'auto'
+  const models = createModels({
+    modelsPath: path('models'),
+    runtime: { gpu, ...(env.SERVICE_LLM_THREADS && { threads: env.SERVICE_LLM_THREADS }) },
+    log,
+  })
+  const conversations = createConversationsService({ db })
+  const soul = createSoul([path('soul.md'), join(deps.resourcesPath, 'soul.md')])
+  const replies = createRepliesService({ db, conversations, household, llm: models.llm, soul, events })
+
+  const modules: Module[] = [
+    createSetup({ setup, pin, owner, sessions, onDone: deps.onSetUp }),
+    createHousehold({ household }),
+    createAuth({ owner, sessions, oidc, tickets, devices, deviceSessions, allowedEmails: env.SERVICE_ALLOWED_EMAILS }),
+    createPairing({ pairing, requests, sessions: deviceSessions }),
+    createPairedDevices({ devices, sessions: deviceSessions, version1, onWriteFailed }),
+    createKeys({ keys }),
+    createSettings({ settings }),
+    models,
+    createChat({ conversations, replies }),
+    createStatus({ sockets, faults: () => (db.damage ? [db.damage] : []), contracts: api, version: deps.version }),
+  ]
+
+  const chosenModel = () => {
+    const { SERVICE_LLM_MODEL, SERVICE_LLM_BASE_URL } = settings.values()
+    return { model: SERVICE_LLM_MODEL, baseUrl: SERVICE_LLM_BASE_URL, apiKey: secrets.get('SERVICE_LLM_API_KEY') ?? null }
+  }
+  settings.onChange(
+    () => void models.llm.choose(chosenModel()).catch((err: unknown) => log.error({ err }, 'the model could not be changed')),
+  )
+
+  return {
+    modules,
+    settings,
+    owner,
+    sessions,
+    oidc,
+    tickets,
+    isSetUp: setup.isDone,
+    /** Null once set up. */
+    setupPin: () => (setup.isDone() ? null : pin.current()),
+    authenticate: createAuthenticate({ sessions, deviceSessions, keys }),
+    bearerCaller: createBearerCaller({ deviceSessions, keys }),
+    /** Writes down that a device was here until now. */
+    deviceSeen: (deviceId: string) => void devices.seen(deviceId).catch(onWriteFailed),
+    async start(): Promise<void> {
+      await models.llm.choose(chosenModel())
+      for (const module of modules) await module.start?.()
+    },
+    async stop(): Promise<void> {
+      for (const module of modules.toReversed()) await module.stop?.()
+    },
+  }
+}
+
+function providerOf(secrets: Secrets) {
+  const clientId = secrets.get('AUTH_IDP_ID')
+  const clientSecret = secrets.get('AUTH_IDP_SECRET')
+  const issuer = secrets.get('AUTH_IDP_ISSUER')
+  return clientId && clientSecret && issuer ? { issuer, clientId, clientSecret } : null
+}
