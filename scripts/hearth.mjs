@@ -66,6 +66,7 @@ async function bench(args) {
   const chosen = readdirSync(inRoot('bench')).filter(
     (name) => name.endsWith('.bench.ts') && (args.length === 0 || args.some((word) => name.includes(word))),
   )
+  if (chosen.length === 0) throw new PlainFault(`No bench is named like ${args.join(' or ')}.`)
   let worst = 0
   for (const name of chosen.sort()) worst = Math.max(worst, await runNode([`bench/${name}`], PRODUCTION))
   return worst
