@@ -153,7 +153,7 @@ export class Talk {
   #passOn(turn: Turn): void {
     const reply = this.turns[this.turns.indexOf(turn) + 1]
     if (reply?.role !== 'assistant') return
-    reply.failure = turn.failure
+    if (reply.state !== 'complete') reply.failure = turn.failure
     turn.failure = null
   }
 
