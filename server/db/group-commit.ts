@@ -46,52 +46,60 @@ export function createGroupCommit(db: BetterSqlite3.Database, onCommitFailed: (e
     }
   }
 
+  /** A throw of the work is its outcome; a throw of the statements around it fails the batch. */
   function attempt(job: Job): Outcome {
+    let outcome: Outcome
     savepoint.run()
     try {
-      const value = job.work()
-      release.run()
-      return { job, value }
+      outcome = { job, value: job.work() }
     } catch (error) {
-      if (db.inTransaction) {
-        undo.run()
-        release.run()
-      }
-      return { job, error }
+      outcome = { job, error }
+      if (db.inTransaction) undo.run()
     }
+    if (db.inTransaction) release.run()
+    return outcome
   }
 
-  /** Works the queue off into `outcomes` until the time is up. */
-  function runBatch(outcomes: Outcome[]): void {
+  /** Works the queue off into `taken` until the time is up. */
+  function runBatch(taken: Job[]): Outcome[] {
     const started = performance.now()
+    const outcomes: Outcome[] = []
     while (queue.length > 0 && performance.now() - started < BATCH_MS) {
-      const outcome = attempt(queue.shift() as Job)
+      const job = queue.shift() as Job
+      taken.push(job)
+      const outcome = attempt(job)
       outcomes.push(outcome)
       // A full disk ends the transaction under us: all that was done in it is gone.
       if (!db.inTransaction) throw 'error' in outcome ? outcome.error : new Error('The transaction ended by itself')
     }
+    return outcomes
   }
 
-  function failBatch(error: unknown, outcomes: Outcome[]): void {
-    if (db.inTransaction) rollback.run()
-    onCommitFailed(error)
-    const jobs = outcomes.length > 0 ? outcomes.map(({ job }) => job) : queue.splice(0)
-    for (const job of jobs) job.reject(error)
+  /** Where not even the beginning succeeded, whoever waits is refused. */
+  function failBatch(error: unknown, taken: Job[]): void {
+    const failures = [error]
+    try {
+      if (db.inTransaction) rollback.run()
+    } catch (further) {
+      failures.push(further) // the next batch cannot begin then, and tries this again
+    }
+    for (const job of taken.length > 0 ? taken : queue.splice(0)) job.reject(error)
+    for (const failure of failures) onCommitFailed(failure)
   }
 
   async function drain(): Promise<void> {
     while (queue.length > 0) {
-      const outcomes: Outcome[] = []
+      const taken: Job[] = []
       try {
         await beginWhenFree()
-        runBatch(outcomes)
+        const outcomes = runBatch(taken)
         end.run()
         for (const outcome of outcomes) {
           if ('error' in outcome) outcome.job.reject(outcome.error)
           else outcome.job.resolve(outcome.value)
         }
       } catch (error) {
-        failBatch(error, outcomes)
+        failBatch(error, taken)
       }
       await new Promise<void>((resolve) => setImmediate(resolve))
     }
