@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { z } from 'zod'
 
 export interface Paths {
@@ -12,14 +12,14 @@ export interface Paths {
 
 const Package = z.object({ version: z.string() })
 
-/** Finds what Hearth comes with, from the folder this file runs in: `server/` of a checkout, `dist/server/` once bundled. */
+/** Finds what Hearth comes with, upwards from the folder this file runs in: `server/`, or `dist/server/` once bundled; packaged, both are in an asar. */
 export function findPaths(here: string = import.meta.dirname): Paths {
-  let root = here
+  let root = resolve(here)
   while (!existsSync(join(root, 'package.json'))) {
     if (dirname(root) === root) throw new Error(`There is no package.json above ${here}`)
     root = dirname(root)
   }
   const { version } = Package.parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')))
-  const checkout = here === join(root, 'server') ? root : null
-  return { checkout, windowPath: join(root, 'dist', 'renderer'), resourcesPath: join(root, 'resources'), version }
+  const packaged = /\.asar(\.unpacked)?$/.test(root)
+  return { checkout: packaged ? null : root, windowPath: join(root, 'dist', 'renderer'), resourcesPath: join(root, 'resources'), version }
 }

@@ -13,6 +13,8 @@ import { createSecrets } from './secrets.ts'
 /** Exit statuses of sysexits.h that say why there is no use in trying again. */
 const EXIT = { portTaken: 69, disk: 74, locked: 73, config: 78 } as const
 const STOP_LIMIT_MS = 5_000
+/** One Ctrl-C reaches us twice where the launcher passes it on as well; that is no second wish. */
+const ECHO_MS = 100
 
 const control = openControl()
 const { checkout, windowPath, resourcesPath, version } = findPaths()
@@ -69,11 +71,14 @@ const tls = readTls(config)
 const log = createLog(config.env.SERVICE_LOG_LEVEL)
 const lock = takeLockOrFail(join(config.dataPath, 'hearth.lock'))
 let app: App | undefined
-let stopping = false
+let stopAskedAt: number | null = null
 
 async function stop(reason: string): Promise<void> {
-  if (stopping) process.exit(1)
-  stopping = true
+  if (stopAskedAt !== null) {
+    if (performance.now() - stopAskedAt > ECHO_MS) process.exit(1)
+    return
+  }
+  stopAskedAt = performance.now()
   log.info({ reason }, 'stopping')
   const limit = setTimeout(() => {
     log.error('stopping took too long')
