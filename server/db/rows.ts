@@ -89,7 +89,7 @@ export function createRows(db: BetterSqlite3.Database): Reader & Writer {
 
   const condition = (where: object) =>
     Object.entries(where)
-      .map(([key, value]) => (value === null ? `"${key}" IS NULL` : `"${key}" = ${typeof value === 'string' ? BOUND_TEXT : BOUND_NUMBER}`))
+      .map(([key, value]) => (value === null ? `"${key}" IS NULL` : `"${key}" = ${['number', 'boolean'].includes(typeof value) ? BOUND_NUMBER : BOUND_TEXT}`))
       .join(' AND ')
   const present = <Row extends object>(where: Partial<Row>) => Object.fromEntries(Object.entries(where).filter(([, value]) => value !== null)) as Partial<Row>
 
