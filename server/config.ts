@@ -1,16 +1,27 @@
-import { homedir } from 'node:os'
 import { isIP } from 'node:net'
+import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
 
-const list = (value: string) => value.split(',').map((part) => part.trim()).filter(Boolean)
+const list = (value: string) =>
+  value
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean)
 const flag = z.enum(['0', '1', 'true', 'false']).transform((value) => value === '1' || value === 'true')
-const port = z.string().regex(/^\d{1,5}$/, 'is not a port').transform(Number).pipe(z.number().max(65_535))
+const port = z
+  .string()
+  .regex(/^\d{1,5}$/, 'is not a port')
+  .transform(Number)
+  .pipe(z.number().max(65_535))
 const positive = z.string().regex(/^\d+$/, 'is not a whole number').transform(Number).pipe(z.number().min(1).max(10_000_000))
 const httpUrl = z.url({ protocol: /^https?$/, error: 'is not an http(s) address' })
 const hostList = z.string().transform((value) => list(value.toLowerCase()))
-const cidrs = z.string().transform(list).refine((values) => values.every((value) => isIP(value.split('/')[0] ?? '') > 0 && ipaddr.isValidCIDR(value)), 'is not a list of CIDRs')
+const cidrs = z
+  .string()
+  .transform(list)
+  .refine((values) => values.every((value) => isIP(value.split('/')[0] ?? '') > 0 && ipaddr.isValidCIDR(value)), 'is not a list of CIDRs')
 const secret = z.string().min(32, 'needs at least 32 characters')
 const secretsKey = z.string().regex(/^[0-9a-f]{64}$/i, 'is not 32 bytes in hex')
 const emails = z
@@ -22,7 +33,10 @@ const emails = z
 const Environment = z.object({
   NODE_ENV: z.string().optional(),
   SERVICE_PORT: port.default(7420),
-  SERVICE_HOST: z.string().refine((value) => isIP(value) > 0 || value === 'localhost', 'is not an address').default('0.0.0.0'),
+  SERVICE_HOST: z
+    .string()
+    .refine((value) => isIP(value) > 0 || value === 'localhost', 'is not an address')
+    .default('0.0.0.0'),
   SERVICE_DATA_PATH: z.string().optional(),
   SERVICE_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal']).default('info'),
   SERVICE_TLS_CERT: z.string().optional(),
@@ -60,7 +74,10 @@ const Environment = z.object({
   IOT_AUTO_PAIR: flag.default(true),
   PLUG_DEVICE_ID: z.string().optional(),
   PLUG_LOCAL_KEY: z.string().optional(),
-  PLUG_DEVICE_IP: z.string().refine((value) => isIP(value) > 0, 'is not an address').optional(),
+  PLUG_DEVICE_IP: z
+    .string()
+    .refine((value) => isIP(value) > 0, 'is not an address')
+    .optional(),
   PLUG_PROTOCOL_VERSION: z.enum(['3.1', '3.2', '3.3', '3.4']).default('3.3'),
 })
 

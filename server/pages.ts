@@ -38,7 +38,7 @@ export interface PagesDeps {
 }
 
 const NOT_BUILT = '<!doctype html><title>Hearth</title><p>The window of Hearth is not built yet. Run <code>npm start</code>.</p>'
-const escape = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
+const inAttribute = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
 
 /** Serves the window: its pages, which are all one document, and its files, which never change under their name. */
 export function createPages({ root, isSetUp, readFacts, signIn }: PagesDeps): Middleware {
@@ -61,7 +61,7 @@ export function createPages({ root, isSetUp, readFacts, signIn }: PagesDeps): Mi
     ctx.set(PAGE_HEADERS)
     ctx.set('cache-control', 'no-cache')
     ctx.type = 'html'
-    ctx.body = index.replace('<head>', `<head><meta name="hearth-sign-in" content="${escape(content)}" data-at="${escape(at)}">`)
+    ctx.body = index.replace('<head>', `<head><meta name="hearth-sign-in" content="${inAttribute(content)}" data-at="${inAttribute(at)}">`)
   }
 
   /** Until the house is set up, every page but the wizard is closed; the document finds its way to it. */

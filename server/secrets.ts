@@ -8,7 +8,10 @@ import { writeFileAtomic } from './kit/atomic-file.ts'
 const SecretsFile = z.object({
   AUTH_SECRET: z.string().min(32, 'needs at least 32 characters').optional(),
   SERVICE_JWT_SECRET: z.string().min(32, 'needs at least 32 characters').optional(),
-  SERVICE_SECRETS_KEY: z.string().regex(/^[0-9a-f]{64}$/i, 'is not 32 bytes in hex').optional(),
+  SERVICE_SECRETS_KEY: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/i, 'is not 32 bytes in hex')
+    .optional(),
   AUTH_IDP_ISSUER: z.string().optional(),
   AUTH_IDP_ID: z.string().optional(),
   AUTH_IDP_SECRET: z.string().optional(),
@@ -33,7 +36,8 @@ function readSecretsFile(path: string): z.output<typeof SecretsFile> {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
   const parsed = SecretsFile.safeParse(parseEnv(content))
-  if (!parsed.success) throw new ConfigError(parsed.error.issues.map((issue) => `${String(issue.path[0])} in config/secrets.env ${issue.message}`))
+  if (!parsed.success)
+    throw new ConfigError(parsed.error.issues.map((issue) => `${String(issue.path[0])} in config/secrets.env ${issue.message}`))
   return parsed.data
 }
 

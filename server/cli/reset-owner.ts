@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import { readConfig } from '../config.ts'
 import { openDatabase } from '../db/database.ts'
 import { migrations } from '../db/migrations/all.ts'
-import { tables } from '../tables.ts'
 import { createLog } from '../kit/log.ts'
 import { createSocketRegistry } from '../kit/socket-registry.ts'
 import { createOwnerService } from '../modules/auth/owner.service.ts'
 import { createOwnerSessions } from '../modules/auth/owner-sessions.ts'
 import { createHouseholdService } from '../modules/household/household.service.ts'
 import { findPaths } from '../paths.ts'
+import { tables } from '../tables.ts'
 import { ask } from './ask.ts'
 
 /**
@@ -30,7 +30,15 @@ if (password.length < 10) end('That is too short. Nothing was changed.', 1)
 
 const log = createLog('error')
 const fail = (error: unknown) => end(`The password was not changed: ${error instanceof Error ? error.message : String(error)}`, 1)
-const db = await openDatabase({ path, backupsPath: join(config.dataPath, 'backups'), tables, migrations, wasUnclean: false, log, onDiskFailure: fail })
+const db = await openDatabase({
+  path,
+  backupsPath: join(config.dataPath, 'backups'),
+  tables,
+  migrations,
+  wasUnclean: false,
+  log,
+  onDiskFailure: fail,
+})
 const household = createHouseholdService({ db })
 if (household.house() === null) end('This Hearth is not set up yet.', 1)
 const owner = createOwnerService({ db, household, environmentPassword: config.env.SERVICE_OWNER_PASSWORD })

@@ -1,6 +1,6 @@
-import type BetterSqlite3 from 'better-sqlite3'
 import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import type BetterSqlite3 from 'better-sqlite3'
 import { DataSource, type EntitySchema, type MigrationInterface } from 'typeorm'
 import type { Logger } from '../kit/log.ts'
 import { isDiskFailure } from './failures.ts'
@@ -84,7 +84,13 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   mkdirSync(dirname(options.path), { recursive: true })
   mkdirSync(options.backupsPath, { recursive: true })
   const damage = mend(options)
-  const source = new DataSource({ type: 'better-sqlite3', database: options.path, entities: options.tables, migrations: options.migrations, timeout: 0 })
+  const source = new DataSource({
+    type: 'better-sqlite3',
+    database: options.path,
+    entities: options.tables,
+    migrations: options.migrations,
+    timeout: 0,
+  })
   await source.initialize()
   const raw = (source.driver as unknown as { databaseConnection: BetterSqlite3.Database }).databaseConnection
   try {

@@ -16,6 +16,7 @@ const isFull = (error: unknown): boolean => codeOf(error) === 'SQLITE_FULL' || c
 /** Failures of the disk and of the database as answers: 507 `disk_full`, 503 `busy`; anything else unchanged. */
 export function translateFailure(error: unknown): unknown {
   if (isFull(error)) return new AppError(507, 'disk_full', 'There is no room left on the disk. Nothing was changed.', { cause: error })
-  if (isBusy(error)) return new AppError(503, 'busy', 'Hearth is busy. Please try again.', { headers: { 'retry-after': '1' }, cause: error })
+  if (isBusy(error))
+    return new AppError(503, 'busy', 'Hearth is busy. Please try again.', { headers: { 'retry-after': '1' }, cause: error })
   return error
 }

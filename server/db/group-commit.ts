@@ -1,5 +1,5 @@
-import type BetterSqlite3 from 'better-sqlite3'
 import { setTimeout as wait } from 'node:timers/promises'
+import type BetterSqlite3 from 'better-sqlite3'
 import { isBusy } from './failures.ts'
 
 /** Runs `work` in a transaction shared with the other writes of the moment; resolves once it is on the disk. */
@@ -22,7 +22,10 @@ type Outcome = { job: Job; value: unknown } | { job: Job; error: unknown }
  * Collects the writes of one turn of the loop into one transaction, each in its own savepoint, so that many wait for one
  * fsync. A write that throws undoes itself alone; when the commit fails, every write of the batch fails.
  */
-export function createGroupCommit(db: BetterSqlite3.Database, onCommitFailed: (error: unknown) => void): { commit: Commit; idle(): Promise<void> } {
+export function createGroupCommit(
+  db: BetterSqlite3.Database,
+  onCommitFailed: (error: unknown) => void,
+): { commit: Commit; idle(): Promise<void> } {
   const begin = db.prepare('BEGIN IMMEDIATE')
   const end = db.prepare('COMMIT')
   const rollback = db.prepare('ROLLBACK')

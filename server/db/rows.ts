@@ -89,9 +89,12 @@ export function createRows(db: BetterSqlite3.Database): Reader & Writer {
 
   const condition = (where: object) =>
     Object.entries(where)
-      .map(([key, value]) => (value === null ? `"${key}" IS NULL` : `"${key}" = ${['number', 'boolean'].includes(typeof value) ? BOUND_NUMBER : BOUND_TEXT}`))
+      .map(([key, value]) =>
+        value === null ? `"${key}" IS NULL` : `"${key}" = ${['number', 'boolean'].includes(typeof value) ? BOUND_NUMBER : BOUND_TEXT}`,
+      )
       .join(' AND ')
-  const present = <Row extends object>(where: Partial<Row>) => Object.fromEntries(Object.entries(where).filter(([, value]) => value !== null)) as Partial<Row>
+  const present = <Row extends object>(where: Partial<Row>) =>
+    Object.fromEntries(Object.entries(where).filter(([, value]) => value !== null)) as Partial<Row>
 
   function find<Row extends object>(table: EntitySchema<Row>, where: Partial<Row> = {}, { order, limit }: FindOptions<Row> = {}): Row[] {
     const shape = shapeOf(table)
@@ -120,7 +123,9 @@ export function createRows(db: BetterSqlite3.Database): Reader & Writer {
     insert(table, row) {
       const shape = shapeOf(table)
       const keys = Object.keys(row)
-      prepare(`INSERT INTO "${shape.name}" (${keys.map((key) => `"${key}"`).join(', ')}) VALUES (${keys.map(() => '?').join(', ')})`).run(...encode(shape, row))
+      prepare(`INSERT INTO "${shape.name}" (${keys.map((key) => `"${key}"`).join(', ')}) VALUES (${keys.map(() => '?').join(', ')})`).run(
+        ...encode(shape, row),
+      )
     },
     update(table, rowId, patch) {
       const shape = shapeOf(table)

@@ -7,7 +7,13 @@ export function table<Row extends object>(
   name: string,
   columns: { [K in keyof Row]: ColumnType<Row[K]> },
   indices: { name: string; columns: (keyof Row & string)[]; unique?: boolean }[] = [],
-  foreignKeys: { name: string; columnNames: (keyof Row & string)[]; target: string; referencedColumnNames: string[]; onDelete: 'CASCADE' | 'SET NULL' }[] = [],
+  foreignKeys: {
+    name: string
+    columnNames: (keyof Row & string)[]
+    target: string
+    referencedColumnNames: string[]
+    onDelete: 'CASCADE' | 'SET NULL'
+  }[] = [],
 ): EntitySchema<Row> {
   return new EntitySchema<Row>({ name, columns: columns as never, indices, foreignKeys })
 }

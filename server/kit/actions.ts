@@ -63,7 +63,12 @@ export function createActionRegistry(waitMs: number = TIME_LIMIT_MS): ActionRegi
       return () => void actions.delete(spec.name)
     },
     list: () =>
-      [...actions.values()].map(({ name, description, input, risk }) => ({ name, description, risk, parameters: z.toJSONSchema(input, { io: 'input' }) })),
+      [...actions.values()].map(({ name, description, input, risk }) => ({
+        name,
+        description,
+        risk,
+        parameters: z.toJSONSchema(input, { io: 'input' }),
+      })),
     async run(name, input, call) {
       const spec = actions.get(name)
       if (!spec) throw notFound('This action')

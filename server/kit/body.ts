@@ -46,14 +46,24 @@ export interface Upload {
 
 /** Streams a multipart request to files under `dir`; never holds a file in memory. Throws 400, 413 or 415. */
 export async function readUpload(ctx: Context, dir: string): Promise<Upload> {
-  if (!/^multipart\/form-data\s*;/i.test(ctx.headers['content-type'] ?? '')) throw unsupportedType('a form with Content-Type: multipart/form-data')
+  if (!/^multipart\/form-data\s*;/i.test(ctx.headers['content-type'] ?? ''))
+    throw unsupportedType('a form with Content-Type: multipart/form-data')
   await mkdir(dir, { recursive: true })
   const parse = koaBody({
     multipart: true,
     json: false,
     text: false,
     urlencoded: false,
-    formidable: { uploadDir: dir, maxFileSize: MAX_UPLOAD_BYTES, maxTotalFileSize: MAX_UPLOAD_BYTES, maxFields: 100, maxFieldsSize: MAX_JSON_BYTES, maxFiles: 500, allowEmptyFiles: true, minFileSize: 0 },
+    formidable: {
+      uploadDir: dir,
+      maxFileSize: MAX_UPLOAD_BYTES,
+      maxTotalFileSize: MAX_UPLOAD_BYTES,
+      maxFields: 100,
+      maxFieldsSize: MAX_JSON_BYTES,
+      maxFiles: 500,
+      allowEmptyFiles: true,
+      minFileSize: 0,
+    },
   })
   try {
     await parse(ctx, nothingMore)

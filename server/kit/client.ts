@@ -11,9 +11,10 @@ export interface CallOptions {
   signal?: AbortSignal
 }
 
-export type Call<S extends EndpointSpec> = unknown extends Input<S>
-  ? (input?: Record<string, never>, options?: CallOptions) => Promise<Answer<S>>
-  : (input: Input<S>, options?: CallOptions) => Promise<Answer<S>>
+export type Call<S extends EndpointSpec> =
+  unknown extends Input<S>
+    ? (input?: Record<string, never>, options?: CallOptions) => Promise<Answer<S>>
+    : (input: Input<S>, options?: CallOptions) => Promise<Answer<S>>
 
 export type Client<C extends Record<string, Contract>> = {
   [D in keyof C]: { [K in keyof C[D]]: Call<C[D][K]> }

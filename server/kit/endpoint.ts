@@ -55,7 +55,10 @@ export const ById = z.object({ id: z.uuid() })
  * GET returned can be sent back as it is.
  */
 export function editable<Shape extends z.ZodRawShape, const Keys extends readonly string[]>(shape: Shape, readOnly: Keys) {
-  const dropped = Object.fromEntries(readOnly.map((key) => [key, z.unknown().optional()])) as Record<Keys[number], z.ZodOptional<z.ZodUnknown>>
+  const dropped = Object.fromEntries(readOnly.map((key) => [key, z.unknown().optional()])) as Record<
+    Keys[number],
+    z.ZodOptional<z.ZodUnknown>
+  >
   return z.strictObject({ ...dropped, ...shape }).transform((value) => {
     const kept: Record<string, unknown> = { ...value }
     for (const key of readOnly) if (!(key in shape)) delete kept[key]
@@ -63,9 +66,8 @@ export function editable<Shape extends z.ZodRawShape, const Keys extends readonl
   })
 }
 
-type Part<S, K extends string, Out extends boolean> = S extends Record<K, infer T extends z.ZodType>
-  ? Record<K, Out extends true ? z.output<T> : z.input<T>>
-  : unknown
+type Part<S, K extends string, Out extends boolean> =
+  S extends Record<K, infer T extends z.ZodType> ? Record<K, Out extends true ? z.output<T> : z.input<T>> : unknown
 
 /** What a handler receives: parsed, defaults filled in. */
 export type Parsed<S extends EndpointSpec> = Part<S, 'params', true> & Part<S, 'query', true> & Part<S, 'body', true>

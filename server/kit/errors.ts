@@ -54,7 +54,9 @@ export const rateLimited = (retryAfterSec: number) =>
 
 /** 400 with one detail per fault, each path in dotted form, e.g. `body.owner.name`. */
 export const invalid = (details: Detail[]) =>
-  new AppError(400, 'validation_failed', details[0] ? `${details[0].path}: ${details[0].message}` : 'This request is not valid.', { details })
+  new AppError(400, 'validation_failed', details[0] ? `${details[0].path}: ${details[0].message}` : 'This request is not valid.', {
+    details,
+  })
 
 /** Turns zod's issues into error details under `part` (params, query, body). */
 export function detailsOf(part: string, error: z.ZodError): Detail[] {

@@ -20,7 +20,13 @@ export interface Listener {
 const HEADERS_MS = 15_000
 const REQUEST_MS = 6 * 3_600_000 // a large upload over a slow line; headers and idle lines have limits of their own
 const TLS_HANDSHAKE = 0x16
-const limits = { headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, keepAliveTimeout: 65_000, maxHeaderSize: 16 * 1024, connectionsCheckingInterval: 5_000 }
+const limits = {
+  headersTimeout: HEADERS_MS,
+  requestTimeout: REQUEST_MS,
+  keepAliveTimeout: 65_000,
+  maxHeaderSize: 16 * 1024,
+  connectionsCheckingInterval: 5_000,
+}
 
 /** Sends each connection to the server that its first byte asks for. */
 function splitByFirstByte(plain: Server, secure: Server): void {
@@ -51,7 +57,12 @@ export function createListener({ handle, upgrade, tls }: ListenerDeps): Listener
   const servers = secure ? [plain, secure] : [plain]
   for (const server of servers) {
     server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-      const status = error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? '408 Request Timeout' : '400 Bad Request'
+      const status =
+        error.code === 'HPE_HEADER_OVERFLOW'
+          ? '431 Request Header Fields Too Large'
+          : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+            ? '408 Request Timeout'
+            : '400 Bad Request'
       if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
       else socket.destroy()
     })

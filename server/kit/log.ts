@@ -2,7 +2,19 @@ import { type Logger, pino } from 'pino'
 
 export type { Logger }
 
-const SECRET_KEYS = ['password', 'secret', 'token', 'accessToken', 'refreshToken', 'key', 'apiKey', 'cookie', 'authorization', 'pin', 'ticket']
+const SECRET_KEYS = [
+  'password',
+  'secret',
+  'token',
+  'accessToken',
+  'refreshToken',
+  'key',
+  'apiKey',
+  'cookie',
+  'authorization',
+  'pin',
+  'ticket',
+]
 const IN_TEXT = /\b(token|key|code|state|secret|ticket)=[^&\s"']+|\b(Bearer)\s+[\w.~+/=-]+/gi
 
 /** Takes credentials out of a text that was made elsewhere, such as a URL or another library's error. */

@@ -49,7 +49,8 @@ export function openApi(contracts: Record<string, Contract>, version: string): J
     )
 
   function success(spec: EndpointSpec): Json {
-    if (spec.returns instanceof z.ZodVoid) return spec.kind === 'stream' ? { 302: { description: 'Go there' } } : { 204: { description: 'Done' } }
+    if (spec.returns instanceof z.ZodVoid)
+      return spec.kind === 'stream' ? { 302: { description: 'Go there' } } : { 204: { description: 'Done' } }
     if (spec.kind === 'stream') return { 200: { description: 'A stream', content: content(spec.returns, 'output', 'text/event-stream') } }
     return { [spec.status ?? 200]: { description: 'Done', content: content(spec.returns, 'output') } }
   }

@@ -41,9 +41,17 @@ export function createFactsReader(trustedProxies: string[]): FactsReader {
   const trusted = trustedProxies.map((cidr) => ipaddr.parseCIDR(cidr))
 
   function behindProxy(headers: IncomingMessage['headers'], peer: string): { address: string; proto: string | undefined } {
-    const chain = String(headers['x-forwarded-for'] ?? '').split(',').map((part) => unmapped(part.trim()))
+    const chain = String(headers['x-forwarded-for'] ?? '')
+      .split(',')
+      .map((part) => unmapped(part.trim()))
     const client = chain.findLast((address) => ipaddr.isValid(address) && !inRanges(address, trusted))
-    return { address: client ?? peer, proto: String(headers['x-forwarded-proto'] ?? '').slice(0, 16).split(',')[0]?.trim() }
+    return {
+      address: client ?? peer,
+      proto: String(headers['x-forwarded-proto'] ?? '')
+        .slice(0, 16)
+        .split(',')[0]
+        ?.trim(),
+    }
   }
 
   return (req, id) => {

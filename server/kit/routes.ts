@@ -1,8 +1,8 @@
+import type { z } from 'zod'
 import type { Caller } from './caller.ts'
 import type { Access, Contract, EndpointSpec, Parsed } from './endpoint.ts'
 import type { Reply } from './reply.ts'
 import type { RequestFacts } from './request-facts.ts'
-import type { z } from 'zod'
 
 /** What surrounds a call besides its parsed input. */
 export interface Call<A extends Access = Access> {

@@ -45,7 +45,10 @@ function tokenOf({ search, headers }: RequestFacts): string | null {
   const inQuery = new URLSearchParams(search).getAll('token')
   if (inQuery.length > 1) throw invalid([{ path: 'query.token', message: 'is given twice' }])
   if (inQuery[0] !== undefined) return inQuery[0]
-  const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((part) => part.trim()).filter(Boolean)
+  const offered = (headers['sec-websocket-protocol'] ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean)
   if (offered[0] === 'bearer' && offered[1]) return offered[1]
   return offered.length === 1 ? (offered[0] ?? null) : null
 }
@@ -59,7 +62,12 @@ function answerProtocol(offered: Set<string>): string | false {
 function refuse(socket: Duplex, error: unknown): void {
   const { status, message, code } = error instanceof AppError ? error : new AppError(500, 'internal', 'Something went wrong.')
   const body = JSON.stringify(status === 401 ? { error: 'Unauthorized' } : { error: message, code })
-  const lines = [`HTTP/1.1 ${status} Refused`, 'connection: close', 'content-type: application/json; charset=utf-8', `content-length: ${Buffer.byteLength(body)}`]
+  const lines = [
+    `HTTP/1.1 ${status} Refused`,
+    'connection: close',
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+  ]
   socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`)
 }
 
@@ -83,7 +91,13 @@ function createFloodGauge(now: () => number = () => performance.now()): () => bo
 /** Serves `/ws`: the upgrade with its credential checks, hello, ping, and the limits on what a client may do to us. */
 export function createSocketServer(deps: SocketDeps) {
   const { authenticate, bearerCaller, readFacts, ownHosts, registry } = deps
-  const server = new WebSocketServer({ noServer: true, maxPayload: MAX_FRAME_BYTES, perMessageDeflate: false, clientTracking: true, handleProtocols: answerProtocol })
+  const server = new WebSocketServer({
+    noServer: true,
+    maxPayload: MAX_FRAME_BYTES,
+    perMessageDeflate: false,
+    clientTracking: true,
+    handleProtocols: answerProtocol,
+  })
   let counter = 0
 
   async function admit(facts: RequestFacts): Promise<Caller> {
@@ -99,7 +113,8 @@ export function createSocketServer(deps: SocketDeps) {
     checkHost(facts, ownHosts)
     const caller = await authenticate(facts)
     if (!caller) throw unauthorized()
-    if (caller.via === 'cookie' && (facts.headers.origin === undefined || !isSameOrigin(facts))) throw forbidden('This has to come from a page of this Hearth.', 'cross_site')
+    if (caller.via === 'cookie' && (facts.headers.origin === undefined || !isSameOrigin(facts)))
+      throw forbidden('This has to come from a page of this Hearth.', 'cross_site')
     return caller
   }
 
@@ -107,9 +122,11 @@ export function createSocketServer(deps: SocketDeps) {
     const frame = SocketFrame.safeParse(parseJson(data))
     if (!frame.success) return sendMessage(socket, 'error', { code: 'bad_message', message: 'Send one JSON object with a type.' })
     const { type, payload } = frame.data
-    if (!Object.hasOwn(clientMessages, type)) return sendMessage(socket, 'error', { code: 'unknown_type', message: 'This server does not know that type.' })
+    if (!Object.hasOwn(clientMessages, type))
+      return sendMessage(socket, 'error', { code: 'unknown_type', message: 'This server does not know that type.' })
     const parsed = clientMessages[type as keyof typeof clientMessages].safeParse(payload)
-    if (!parsed.success) return sendMessage(socket, 'error', { code: 'validation_failed', message: parsed.error.issues[0]?.message ?? 'is not valid' })
+    if (!parsed.success)
+      return sendMessage(socket, 'error', { code: 'validation_failed', message: parsed.error.issues[0]?.message ?? 'is not valid' })
     if (type === 'hello') greet()
     else sendMessage(socket, 'pong', {})
   }

@@ -6,7 +6,16 @@ import { routes } from '../../kit/routes.ts'
 import type { DeviceSessions } from '../paired-devices/device-sessions.ts'
 import type { PairedDevicesService } from '../paired-devices/paired-devices.service.ts'
 import { authContract } from './auth.contract.ts'
-import { deviceCookie, loginCookie, noDeviceCookie, noLoginCookie, noOwnerCookie, ownerCookie, readDeviceCookie, readLoginCookie } from './cookies.ts'
+import {
+  deviceCookie,
+  loginCookie,
+  noDeviceCookie,
+  noLoginCookie,
+  noOwnerCookie,
+  ownerCookie,
+  readDeviceCookie,
+  readLoginCookie,
+} from './cookies.ts'
 import type { DesktopTickets } from './desktop-tickets.ts'
 import type { OidcService, Profile } from './oidc.service.ts'
 import type { OwnerService } from './owner.service.ts'

@@ -10,7 +10,14 @@ export interface OwnerRow {
   passwordHash: string | null
   updatedAt: string
 }
-export const OwnerTable = table<OwnerRow>('owner', { id, name: text, email: textOrNull, picture: textOrNull, passwordHash: textOrNull, updatedAt: text })
+export const OwnerTable = table<OwnerRow>('owner', {
+  id,
+  name: text,
+  email: textOrNull,
+  picture: textOrNull,
+  passwordHash: textOrNull,
+  updatedAt: text,
+})
 
 export interface OwnerSessionRow {
   id: string

@@ -13,5 +13,9 @@ export async function boundedFetch(url: string, options: CustomFetchOptions): Pr
     if (size > MAX_BYTES) throw new Error('The answer is too large')
     chunks.push(chunk)
   }
-  return new Response(chunks.length > 0 ? new Blob(chunks) : null, { status: response.status, statusText: response.statusText, headers: response.headers })
+  return new Response(chunks.length > 0 ? new Blob(chunks) : null, {
+    status: response.status,
+    statusText: response.statusText,
+    headers: response.headers,
+  })
 }

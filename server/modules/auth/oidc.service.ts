@@ -54,7 +54,8 @@ export function createOidcService({ provider, base }: OidcDeps) {
     const found = await client.discovery(url, clientId, clientSecret, undefined, {
       timeout: PROVIDER_WAIT_SECONDS,
       [client.customFetch]: boundedFetch,
-      execute: insecure ? [client.allowInsecureRequests] : [],
+      // By default the library leaves the ID token's signature to TLS, which a provider on the home network may not have.
+      execute: [client.enableNonRepudiationChecks, ...(insecure ? [client.allowInsecureRequests] : [])],
     })
     discovered = { key, configuration: found }
     return found
@@ -69,7 +70,8 @@ export function createOidcService({ provider, base }: OidcDeps) {
       if (error instanceof client.AuthorizationResponseError || error instanceof client.ResponseBodyError) {
         throw new AppError(400, 'sign_in_failed', 'The identity provider did not sign you in.', { cause: error })
       }
-      const timedOut = error instanceof Error && (error.name === 'TimeoutError' || (error.cause as Error | undefined)?.name === 'TimeoutError')
+      const timedOut =
+        error instanceof Error && (error.name === 'TimeoutError' || (error.cause as Error | undefined)?.name === 'TimeoutError')
       if (timedOut) throw new AppError(504, 'timeout', 'The identity provider did not answer.', { cause: error })
       throw new AppError(502, 'upstream_failed', 'The identity provider gave an answer that cannot be trusted.', { cause: error })
     }
@@ -116,7 +118,8 @@ export function createOidcService({ provider, base }: OidcDeps) {
     async finish(facts: RequestFacts, browser: string | null): Promise<{ profile: Profile; returnTo: string }> {
       const state = new URLSearchParams(facts.search).get('state') ?? ''
       const entry = pending.get(state)
-      if (!entry || entry.until < Date.now() || browser !== entry.browser) throw invalid([{ path: 'query.state', message: 'is not a sign-in that this browser began' }])
+      if (!entry || entry.until < Date.now() || browser !== entry.browser)
+        throw invalid([{ path: 'query.state', message: 'is not a sign-in that this browser began' }])
       pending.delete(state)
       const chosen = provider()
       if (!chosen) throw new AppError(409, 'conflict', 'No identity provider is set up.')
@@ -136,7 +139,10 @@ export function createOidcService({ provider, base }: OidcDeps) {
   }
 
   /** Some providers put the e-mail into the ID token, others only into the answer of their userinfo endpoint. */
-  async function profileOf(found: client.Configuration, tokens: Awaited<ReturnType<typeof client.authorizationCodeGrant>>): Promise<object> {
+  async function profileOf(
+    found: client.Configuration,
+    tokens: Awaited<ReturnType<typeof client.authorizationCodeGrant>>,
+  ): Promise<object> {
     const claims = tokens.claims()
     if (claims?.email !== undefined || !found.serverMetadata().userinfo_endpoint || !claims) return claims ?? {}
     return { ...claims, ...(await upstream(client.fetchUserInfo(found, tokens.access_token, claims.sub))) }

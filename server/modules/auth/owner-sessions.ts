@@ -86,7 +86,15 @@ export function createOwnerSessions({ db, household, sockets, secret, onWriteFai
       if (!row) return null
       touch(row.id, row.lastSeenAt)
       const { consoleDeviceId, ownerPersonId } = household.mustHaveHouse()
-      return { kind: 'owner', scope: 'admin', deviceId: consoleDeviceId, userId: ownerPersonId, personId: ownerPersonId, sessionId: row.id, via: 'cookie' }
+      return {
+        kind: 'owner',
+        scope: 'admin',
+        deviceId: consoleDeviceId,
+        userId: ownerPersonId,
+        personId: ownerPersonId,
+        sessionId: row.id,
+        via: 'cookie',
+      }
     },
 
     list(currentId: string): OwnerSession[] {

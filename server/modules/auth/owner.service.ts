@@ -31,7 +31,11 @@ export function createOwnerService({ db, household, environmentPassword }: Owner
 
   return {
     /** Adds the owner's row inside the write that founds the house. */
-    create(tx: Transaction, personId: string, { name, email, passwordHash }: { name: string; email: string | null; passwordHash: string | null }): void {
+    create(
+      tx: Transaction,
+      personId: string,
+      { name, email, passwordHash }: { name: string; email: string | null; passwordHash: string | null },
+    ): void {
       tx.insert(OwnerTable, { id: personId, name, email, picture: null, passwordHash, updatedAt: new Date().toISOString() })
     },
 

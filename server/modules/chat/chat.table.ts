@@ -48,5 +48,13 @@ export const MessageTable = table<MessageRow>(
     { name: 'message_id', columns: ['id'], unique: true },
     { name: 'message_conversation', columns: ['conversationId', 'seq'] },
   ],
-  [{ name: 'message_conversation_fk', columnNames: ['conversationId'], target: 'conversation', referencedColumnNames: ['id'], onDelete: 'CASCADE' }],
+  [
+    {
+      name: 'message_conversation_fk',
+      columnNames: ['conversationId'],
+      target: 'conversation',
+      referencedColumnNames: ['id'],
+      onDelete: 'CASCADE',
+    },
+  ],
 )

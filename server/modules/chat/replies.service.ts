@@ -142,7 +142,12 @@ export function createRepliesService({ db, conversations, household, llm, soul, 
 
   return {
     /** Says something and answers it. Throws 404 and 403 before anything is written, 409 `busy`, and what `Llm.generate` throws. */
-    async send(caller: Caller, text: string, where: { conversationId?: string | undefined; deviceId?: string | undefined }, sink: ReplySink): Promise<void> {
+    async send(
+      caller: Caller,
+      text: string,
+      where: { conversationId?: string | undefined; deviceId?: string | undefined },
+      sink: ReplySink,
+    ): Promise<void> {
       const owner = conversations.deviceFor(caller, where.deviceId)
       const known = where.conversationId === undefined ? null : conversations.mustOwn(caller, where.conversationId)
       const conversationId = known?.id ?? randomUUID()

@@ -3,7 +3,11 @@ const OPENING = /^(?:(?:hi|hello|hey|good (?:morning|afternoon|evening))\b[\s,!.
 
 /** A title from the first exchange: the first sentence of the question without its greeting, else of the reply; empty where neither has a word. */
 export function titleOf(question: string, reply: string): string {
-  const line = (text: string) => text.replaceAll(/[#*_`>[\]()]/g, ' ').replaceAll(/\s+/g, ' ').trim()
+  const line = (text: string) =>
+    text
+      .replaceAll(/[#*_`>[\]()]/g, ' ')
+      .replaceAll(/\s+/g, ' ')
+      .trim()
   const source = line(question).replace(OPENING, '') || line(question)
   const wordy = /\p{L}|\p{N}/u.test(source) ? source : line(reply)
   const sentence = /^.*?[.!?](?=\s|$)/.exec(wordy)?.[0] ?? wordy

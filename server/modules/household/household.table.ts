@@ -42,7 +42,16 @@ export interface PersonRow {
 }
 export const PersonTable = table<PersonRow>(
   'person',
-  { id, householdId: text, displayName: text, pronouns: text, role: text, aliases: { type: 'simple-json' }, birthDate: textOrNull, position: integer },
+  {
+    id,
+    householdId: text,
+    displayName: text,
+    pronouns: text,
+    role: text,
+    aliases: { type: 'simple-json' },
+    birthDate: textOrNull,
+    position: integer,
+  },
   [{ name: 'person_household', columns: ['householdId', 'position'] }],
   [{ name: 'person_household_fk', columnNames: ['householdId'], target: 'household', referencedColumnNames: ['id'], onDelete: 'CASCADE' }],
 )

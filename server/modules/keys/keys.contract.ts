@@ -24,7 +24,11 @@ export const keysContract = {
     body: z.strictObject({
       label: z.string().trim().min(1).max(100),
       scope: Scope,
-      expiresAt: z.iso.datetime().refine((at) => Date.parse(at) > Date.now(), 'is in the past').nullable().optional(),
+      expiresAt: z.iso
+        .datetime()
+        .refine((at) => Date.parse(at) > Date.now(), 'is in the past')
+        .nullable()
+        .optional(),
     }),
     returns: ApiKey.extend({ key: z.string() }),
     status: 201,

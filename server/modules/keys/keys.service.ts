@@ -60,7 +60,15 @@ export function createKeysService({ db, household, sockets, onWriteFailed }: Key
       if (!row || !house || (row.expiresAt !== null && Date.parse(row.expiresAt) <= Date.now())) return null
       touch(row)
       const { consoleDeviceId, ownerPersonId } = house
-      return { kind: 'key', scope: row.scope, deviceId: consoleDeviceId, userId: ownerPersonId, personId: ownerPersonId, sessionId: row.id, via: 'bearer' }
+      return {
+        kind: 'key',
+        scope: row.scope,
+        deviceId: consoleDeviceId,
+        userId: ownerPersonId,
+        personId: ownerPersonId,
+        sessionId: row.id,
+        via: 'bearer',
+      }
     },
   }
 }

@@ -11,7 +11,7 @@ import { type GenerateOrder, type HostNews, HostOrder, type LoadOrder } from './
  */
 
 /** A little behind the server, which must answer while a reply is generated; without a competitor it costs nothing. */
-const NICENESS = 5
+const NICENESS = 3
 const LOG_LINES = 20
 
 const logTail: string[] = []

@@ -24,11 +24,8 @@ export interface LoadedLlama {
   slots: readonly LlamaSlot[]
 }
 
-/** Leaves a core to the rest of the house where there are many: generating is bound by memory, not by cores. */
-const threadsOf = (llama: Llama, wanted: number | null) => {
-  const cores = Math.min(llama.cpuMathCores, availableParallelism())
-  return wanted ?? (cores > 4 ? cores - 1 : cores)
-}
+/** Leaves a core to the rest of the house: where one thread has to wait for a core, all of them wait for it, spinning. */
+const threadsOf = (llama: Llama, wanted: number | null) => wanted ?? Math.max(1, Math.min(llama.cpuMathCores, availableParallelism() - 1))
 
 function slotOf(context: LlamaContext): LlamaSlot {
   const sequence = context.getSequence()

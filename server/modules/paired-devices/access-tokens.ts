@@ -3,7 +3,13 @@ import { z } from 'zod'
 import { DeviceType, Scope } from './paired-devices.contract.ts'
 
 /** Exactly the specification's payload; `iat` and `exp` are the format's own. */
-export const AccessClaims = z.object({ deviceId: z.string(), userId: z.string(), deviceType: DeviceType, sessionId: z.string(), scope: Scope })
+export const AccessClaims = z.object({
+  deviceId: z.string(),
+  userId: z.string(),
+  deviceType: DeviceType,
+  sessionId: z.string(),
+  scope: Scope,
+})
 export type AccessClaims = z.output<typeof AccessClaims>
 
 const Stamps = z.object({ iat: z.number(), exp: z.number() })
@@ -42,7 +48,11 @@ export function createAccessTokens(secret: () => string | undefined) {
     /** `lifetimeSec` in seconds from now. */
     sign(claims: AccessClaims, lifetimeSec: number): Promise<string> {
       const now = Math.floor(Date.now() / 1000)
-      return new SignJWT({ ...claims }).setProtectedHeader({ alg: 'HS256', typ: 'JWT' }).setIssuedAt(now).setExpirationTime(now + lifetimeSec).sign(key())
+      return new SignJWT({ ...claims })
+        .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+        .setIssuedAt(now)
+        .setExpirationTime(now + lifetimeSec)
+        .sign(key())
     },
 
     /** The claims of a good token, at once where it was seen before; null for any other. Says nothing about revocation. */

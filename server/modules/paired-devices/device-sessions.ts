@@ -60,7 +60,15 @@ export type DeviceSessions = ReturnType<typeof createDeviceSessions>
  * How paired devices stay signed in. Access tokens name the session's `accessId`, refresh tokens and browser cookies are
  * random and kept as hashes; the session's row is read at every request, so that a revocation holds at once and for good.
  */
-export function createDeviceSessions({ db, household, accessTokens, sockets, accessTtlSeconds, refreshTtlDays, onWriteFailed }: DeviceSessionsDeps) {
+export function createDeviceSessions({
+  db,
+  household,
+  accessTokens,
+  sockets,
+  accessTtlSeconds,
+  refreshTtlDays,
+  onWriteFailed,
+}: DeviceSessionsDeps) {
   const userIdOf = (personId: string | null) => personId ?? household.mustHaveHouse().householdId
   const held = (sql: string, value: string): Held | null => {
     const row = db.select<Held>(sql, [value])[0]
@@ -74,7 +82,15 @@ export function createDeviceSessions({ db, household, accessTokens, sockets, acc
 
   function callerOf(row: Held, via: Caller['via']): Caller {
     touch(row)
-    return { kind: 'device', scope: row.scope, deviceId: row.deviceId, userId: userIdOf(row.personId), personId: row.personId, sessionId: row.id, via }
+    return {
+      kind: 'device',
+      scope: row.scope,
+      deviceId: row.deviceId,
+      userId: userIdOf(row.personId),
+      personId: row.personId,
+      sessionId: row.id,
+      via,
+    }
   }
 
   function callerOfClaims(claims: AccessClaims | null): Caller | null {
@@ -83,7 +99,13 @@ export function createDeviceSessions({ db, household, accessTokens, sockets, acc
     return claims.userId === userIdOf(row.personId) && claims.deviceType === row.type ? callerOf(row, 'bearer') : null
   }
 
-  function claimsOf({ deviceId, personId, type, accessId, scope }: Pick<Held, 'deviceId' | 'personId' | 'type' | 'accessId' | 'scope'>): AccessClaims {
+  function claimsOf({
+    deviceId,
+    personId,
+    type,
+    accessId,
+    scope,
+  }: Pick<Held, 'deviceId' | 'personId' | 'type' | 'accessId' | 'scope'>): AccessClaims {
     return { deviceId, userId: userIdOf(personId), deviceType: type, sessionId: accessId, scope }
   }
 
@@ -101,8 +123,18 @@ export function createDeviceSessions({ db, household, accessTokens, sockets, acc
     if (current?.kind === 'tokens') {
       const token = randomToken()
       const successorHash = sha256(token)
-      tx.update(DeviceSessionTable, current.id, { tokenHash: successorHash, lastUsedAt: iso(now), expiresAt: iso(now + refreshTtlDays * DAY_MS) })
-      tx.insert(SpentRefreshTokenTable, { id: hash, sessionId: current.id, spentAt: iso(now), successorHash, sealedSuccessor: sealWith(presented, token) })
+      tx.update(DeviceSessionTable, current.id, {
+        tokenHash: successorHash,
+        lastUsedAt: iso(now),
+        expiresAt: iso(now + refreshTtlDays * DAY_MS),
+      })
+      tx.insert(SpentRefreshTokenTable, {
+        id: hash,
+        sessionId: current.id,
+        spentAt: iso(now),
+        successorHash,
+        sealedSuccessor: sealWith(presented, token),
+      })
       tx.run('UPDATE "spent_refresh_token" SET "sealedSuccessor" = NULL WHERE "sessionId" = ? AND "id" <> ?', [current.id, hash])
       return { row: current, token }
     }
@@ -168,7 +200,8 @@ export function createDeviceSessions({ db, household, accessTokens, sockets, acc
       const row = held(BY_TOKEN, sha256(cookie))
       if (row?.kind !== 'browser') return null
       const expiresAt = Date.now() + refreshTtlDays * DAY_MS
-      if (expiresAt - Date.parse(row.expiresAt) > DAY_MS) await db.write((tx) => tx.update(DeviceSessionTable, row.id, { expiresAt: iso(expiresAt) }))
+      if (expiresAt - Date.parse(row.expiresAt) > DAY_MS)
+        await db.write((tx) => tx.update(DeviceSessionTable, row.id, { expiresAt: iso(expiresAt) }))
       return { deviceId: row.deviceId }
     },
 

@@ -26,7 +26,8 @@ export function createPairedDevices({ devices, sessions, version1, onWriteFailed
         revoke: ({ params }) => devices.revoke(params.id),
         async token({ query }) {
           const device = devices.get(query.deviceId)
-          if (device.userId !== query.userId || device.type !== query.deviceType) throw conflict('conflict', 'The device is stored with another user or type.')
+          if (device.userId !== query.userId || device.type !== query.deviceType)
+            throw conflict('conflict', 'The device is stored with another user or type.')
           const made = await sessions.tokenFor(device.id)
           if (!made) throw notFound('A session of this device')
           return made

@@ -54,7 +54,11 @@ export function createPairedDevicesService({ db, household, sockets, sessions }:
     list: (): PairedDevice[] => db.find(PairedDeviceTable, {}, { order: 'createdAt asc' }).map(toDevice),
 
     /** Adds a device inside a write; `scope` and `personId` come from whoever let it in, never from the device. */
-    add(tx: Transaction, info: DeviceInfo, { id = randomUUID(), scope, personId, name }: { id?: string; scope: Scope; personId: string | null; name?: string | null }): string {
+    add(
+      tx: Transaction,
+      info: DeviceInfo,
+      { id = randomUUID(), scope, personId, name }: { id?: string; scope: Scope; personId: string | null; name?: string | null },
+    ): string {
       const at = new Date().toISOString()
       tx.insert(PairedDeviceTable, {
         id,

@@ -52,7 +52,15 @@ export const DeviceSessionTable = table<DeviceSessionRow>(
     { name: 'device_session_access', columns: ['accessId'], unique: true },
     { name: 'device_session_token', columns: ['tokenHash'], unique: true },
   ],
-  [{ name: 'device_session_device_fk', columnNames: ['deviceId'], target: 'paired_device', referencedColumnNames: ['id'], onDelete: 'CASCADE' }],
+  [
+    {
+      name: 'device_session_device_fk',
+      columnNames: ['deviceId'],
+      target: 'paired_device',
+      referencedColumnNames: ['id'],
+      onDelete: 'CASCADE',
+    },
+  ],
 )
 
 /** A refresh token that was used; seen again it gives its thief away. */
@@ -72,5 +80,13 @@ export const SpentRefreshTokenTable = table<SpentRefreshTokenRow>(
     { name: 'spent_refresh_token_session', columns: ['sessionId'] },
     { name: 'spent_refresh_token_age', columns: ['spentAt'] },
   ],
-  [{ name: 'spent_refresh_token_session_fk', columnNames: ['sessionId'], target: 'device_session', referencedColumnNames: ['id'], onDelete: 'CASCADE' }],
+  [
+    {
+      name: 'spent_refresh_token_session_fk',
+      columnNames: ['sessionId'],
+      target: 'device_session',
+      referencedColumnNames: ['id'],
+      onDelete: 'CASCADE',
+    },
+  ],
 )

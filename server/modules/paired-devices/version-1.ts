@@ -43,7 +43,17 @@ export function createVersion1({ db, devices, sessions, enabled }: Version1Deps)
     },
 
     /** Throws 410 while version 1 is off, 401 for a code that is not open, 409 for a device id that is taken. */
-    async verify({ code, deviceId, deviceName, deviceType }: { code: string; deviceId: string; deviceName: string; deviceType: DeviceType }) {
+    async verify({
+      code,
+      deviceId,
+      deviceName,
+      deviceType,
+    }: {
+      code: string
+      deviceId: string
+      deviceName: string
+      deviceType: DeviceType
+    }) {
       checkEnabled()
       const until = open.get(sha256(code.toUpperCase()))
       if (until === undefined || until < Date.now()) throw unauthorized()

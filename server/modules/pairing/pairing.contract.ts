@@ -115,7 +115,8 @@ export const pairingContract = {
     path: '/api/auth/refresh',
     access: 'public',
     summary: 'Trade the refresh token, sent as Bearer, for a new pair',
-    description: 'Each refresh token works once. A used one seen again ends the session, except within 10 seconds while its successor is unused.',
+    description:
+      'Each refresh token works once. A used one seen again ends the session, except within 10 seconds while its successor is unused.',
     returns: TokenPair,
     limit: 'refresh',
   }),

@@ -25,7 +25,12 @@ export function createSetupService({ db, household, owner, secrets }: SetupDeps)
   let running = false
 
   /** Writes the household, its first person and the owner; what is there already stays. */
-  async function found(name: string, email: string | null, passwordHash: string | null, chosen: SetupRequest['household'] = {}): Promise<void> {
+  async function found(
+    name: string,
+    email: string | null,
+    passwordHash: string | null,
+    chosen: SetupRequest['household'] = {},
+  ): Promise<void> {
     const usual = machineDefaults()
     const settings = {
       displayName: chosen.displayName ?? usual.displayName,
