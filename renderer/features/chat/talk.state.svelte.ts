@@ -41,6 +41,8 @@ export class Talk {
   /** The reply that ended last, however it did. */
   ended = $state.raw<Turn | null>(null)
   readonly #deps: TalkDeps
+  /** Replies that another has taken the place of; the server drops them when that one has ended. */
+  readonly #replaced = new Set<string>()
   #abort: AbortController | null = null
   #look: ReturnType<typeof setTimeout> | undefined
 
@@ -110,7 +112,12 @@ export class Talk {
     const reply = new Turn('assistant', '', 'streaming')
     asked.failure = null
     this.turns = [...before.filter((turn) => turn !== asked || turn.role === 'user'), reply]
-    const taken = await this.#stream(reply, (signal) => this.#deps.chat.regenerate({ params: { id } }, { signal }))
+    const replaces = asked.role === 'user' ? null : asked.id
+    const taken = await this.#stream(
+      reply,
+      (signal) => this.#deps.chat.regenerate({ params: { id } }, { signal }),
+      () => replaces !== null && this.#replaced.add(replaces),
+    )
     if (taken) return
     this.turns = before
     asked.failure = reply.failure
@@ -158,7 +165,7 @@ export class Talk {
   }
 
   /** Reads a reply into `reply`. Resolves whether the server took the request; never rejects. */
-  async #stream(reply: Turn, call: (signal: AbortSignal) => Promise<Response>, sent?: () => void): Promise<boolean> {
+  async #stream(reply: Turn, call: (signal: AbortSignal) => Promise<Response>, sent?: () => unknown): Promise<boolean> {
     this.rest()
     this.#abort = new AbortController()
     const { signal } = this.#abort
@@ -216,7 +223,8 @@ export class Talk {
 
   #take(stored: StoredTalk): void {
     this.title = stored.title || this.title
-    this.turns = mergeTurns(this.turns, stored.messages, this.ended)
+    const messages = stored.messages.filter(({ id }) => !this.#replaced.has(id))
+    this.turns = mergeTurns(this.turns, messages, this.ended)
     this.#deps.stored(stored)
   }
 
