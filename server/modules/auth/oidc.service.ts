@@ -7,7 +7,7 @@ import { boundedFetch } from './bounded-fetch.ts'
 
 const PENDING_MS = 10 * 60_000
 const MAX_PENDING = 100
-const PROVIDER_WAIT_SECONDS = 8
+const PROVIDER_WAIT_SECONDS = 6
 
 export interface Provider {
   issuer: string
