@@ -63,7 +63,7 @@ export class Router<R extends RoutePattern> {
   start(): () => void {
     const ended = new AbortController()
     const { signal } = ended
-    history.scrollRestoration = 'manual'
+    this.#scroll.start(signal)
     window.addEventListener('popstate', () => void this.#arrive(), { signal })
     window.addEventListener('pagehide', () => this.#scroll.keep(), { signal })
     document.addEventListener('click', (event) => this.#follow(event), { signal })
@@ -74,7 +74,7 @@ export class Router<R extends RoutePattern> {
   /** Goes to a path with query of this server. `replace` leaves no step to come back to. */
   go(to: string, { replace = false }: { replace?: boolean } = {}): void {
     this.#scroll.keep()
-    const state = { key: this.#scroll.nextKey() }
+    const state = { key: this.#scroll.newKey() }
     if (replace) history.replaceState(state, '', to)
     else history.pushState(state, '', to)
     void this.#arrive()

@@ -3,16 +3,23 @@ const directions: Record<string, Direction> = { ArrowLeft: 'left', ArrowRight: '
 const FOCUSABLE =
   'a[href], button:not(:disabled), input:not(:disabled), select:not(:disabled), textarea:not(:disabled), summary, [tabindex="0"]'
 
-/** Whether the caret still has somewhere to go in that direction, so that arrows belong to the text. */
+/** Whether the caret or the choice still has somewhere to go in that direction, so that the arrow belongs to the field. */
 function keepsArrow(target: EventTarget | null, direction: Direction): boolean {
-  if (target instanceof HTMLSelectElement) return direction === 'up' || direction === 'down'
+  const back = direction === 'left' || direction === 'up'
+  if (target instanceof HTMLSelectElement) {
+    if (direction === 'left' || direction === 'right') return false
+    return back ? target.selectedIndex > 0 : target.selectedIndex < target.length - 1
+  }
   if (!(target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement)) return false
   if (target instanceof HTMLInputElement && /^(checkbox|button|submit)$/.test(target.type)) return false
-  if (target instanceof HTMLInputElement && target.type === 'radio') return true
+  if (target instanceof HTMLInputElement && target.type === 'radio') {
+    const group = [...document.querySelectorAll<HTMLInputElement>(`input[type=radio][name="${CSS.escape(target.name)}"]`)]
+    return back ? group[0] !== target : group.at(-1) !== target
+  }
   if (target instanceof HTMLInputElement && (direction === 'up' || direction === 'down')) return false
   const { selectionStart: start, selectionEnd: end, value } = target
   if (start === null || start !== end) return start !== null
-  return direction === 'left' || direction === 'up' ? start > 0 : start < value.length
+  return back ? start > 0 : start < value.length
 }
 
 /** How far `to` lies from `from` in a direction, sideways counting double; null when it lies elsewhere. */

@@ -34,7 +34,6 @@ export const setupMessages = {
   'setup.next': 'Go on',
   'setup.back': 'Back',
   'setup.finish': 'Finish',
-  'setup.failed': 'Hearth could not be set up.',
   'setup.loopbackOnly': 'Hearth can only be set up on the computer it runs on.',
   'setup.loopbackOnlyTodo': 'Open this page there, or use `npm run setup` in its terminal.',
 }
