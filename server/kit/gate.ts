@@ -2,12 +2,11 @@ import { type Caller, mayCall } from './caller.ts'
 import type { EndpointSpec } from './endpoint.ts'
 import { AppError, forbidden, unauthorized } from './errors.ts'
 import type { OwnHosts } from './own-hosts.ts'
-import { isLoopback, isLoopbackHost, isPrivateAddress, type RequestFacts } from './request-facts.ts'
+import { isLoopback, isLoopbackHost, isPrivateAddress, type RequestFacts, wasForwarded } from './request-facts.ts'
 
-/** Whether the peer is this machine, addresses it by a loopback name, and no proxy stands between. */
-export function isLocalPeer({ address, host, untrustedForwarding, headers }: RequestFacts): boolean {
-  const forwarded = untrustedForwarding || headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined
-  return isLoopback(address) && isLoopbackHost(host) && !forwarded
+/** Whether the peer is this machine, addresses it by a loopback name, and no proxy stands between, not even a trusted one. */
+export function isLocalPeer({ address, host, headers }: RequestFacts): boolean {
+  return isLoopback(address) && isLoopbackHost(host) && !wasForwarded(headers)
 }
 
 /** Whether the peer is on the home network and did not come by the public address. */

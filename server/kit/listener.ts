@@ -20,6 +20,7 @@ export interface Listener {
 const HEADERS_MS = 15_000
 const REQUEST_MS = 6 * 3_600_000 // a large upload over a slow line; headers and idle lines have limits of their own
 const TLS_HANDSHAKE = 0x16
+const BAD_REQUEST = 'HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n'
 const limits = {
   headersTimeout: HEADERS_MS,
   requestTimeout: REQUEST_MS,
@@ -47,8 +48,19 @@ function splitByFirstByte(plain: Server, secure: Server): void {
   })
 }
 
+/** Two Host headers: whoever stands between may have believed the other one (RFC 9112, 3.2). */
+function hasTwoHosts({ rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]?.length === 4 && rawHeaders[at]?.toLowerCase() === 'host') hosts += 1
+  return hosts > 1
+}
+
 /** The one port: HTTP, upgrades, and TLS beside it where there is a certificate. Rejects with the system's error, such as EADDRINUSE. */
-export function createListener({ handle, upgrade, tls }: ListenerDeps): Listener {
+export function createListener({ handle: serve, upgrade: serveUpgrade, tls }: ListenerDeps): Listener {
+  const handle = (req: IncomingMessage, res: ServerResponse) =>
+    hasTwoHosts(req) ? void res.writeHead(400, { connection: 'close' }).end() : serve(req, res)
+  const upgrade = (req: IncomingMessage, socket: Duplex, head: Buffer) =>
+    hasTwoHosts(req) ? void socket.end(BAD_REQUEST) : serveUpgrade(req, socket, head)
   const plain = createHttpServer(limits, handle)
   plain.on('upgrade', upgrade)
   const secure = tls ? createHttpsServer({ ...limits, ...tls }, handle) : null

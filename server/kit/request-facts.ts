@@ -16,7 +16,7 @@ export interface RequestFacts {
   secure: boolean
   /** The Host header in lower case, port included; empty where there is none. */
   host: string
-  /** A forwarding header came from a peer that is no trusted proxy. */
+  /** A forwarding header came from a peer that is no trusted proxy, or from one that does not say who the client is. */
   untrustedForwarding: boolean
 }
 
@@ -25,6 +25,9 @@ export type FactsReader = (req: IncomingMessage, id: string) => RequestFacts
 type Cidr = ReturnType<typeof ipaddr.parseCIDR>
 
 const FORWARDING = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'via'] as const
+
+/** Whether a proxy says that it stands between, be it trusted or not. */
+export const wasForwarded = (headers: IncomingMessage['headers']): boolean => FORWARDING.some((name) => headers[name] !== undefined)
 
 function unmapped(address: string): string {
   return address.startsWith('::ffff:') ? address.slice(7) : address
@@ -40,13 +43,14 @@ function inRanges(address: string, ranges: Cidr[]): boolean {
 export function createFactsReader(trustedProxies: string[]): FactsReader {
   const trusted = trustedProxies.map((cidr) => ipaddr.parseCIDR(cidr))
 
-  function behindProxy(headers: IncomingMessage['headers'], peer: string): { address: string; proto: string | undefined } {
+  function behindProxy(headers: IncomingMessage['headers'], peer: string) {
     const chain = String(headers['x-forwarded-for'] ?? '')
       .split(',')
       .map((part) => unmapped(part.trim()))
-    const client = chain.findLast((address) => ipaddr.isValid(address) && !inRanges(address, trusted))
+      .filter((address) => ipaddr.isValid(address))
     return {
-      address: client ?? peer,
+      address: chain.findLast((address) => !inRanges(address, trusted)) ?? peer,
+      namesClient: chain.length > 0,
       proto: String(headers['x-forwarded-proto'] ?? '')
         .slice(0, 16)
         .split(',')[0]
@@ -59,7 +63,7 @@ export function createFactsReader(trustedProxies: string[]): FactsReader {
     const mark = url.indexOf('?')
     const headers = req.headers
     const peer = unmapped(req.socket.remoteAddress ?? '')
-    const forwarded = FORWARDING.some((name) => headers[name] !== undefined)
+    const forwarded = wasForwarded(headers)
     const believed = forwarded && trusted.length > 0 && inRanges(peer, trusted)
     const proxy = believed ? behindProxy(headers, peer) : undefined
     return {
@@ -71,7 +75,7 @@ export function createFactsReader(trustedProxies: string[]): FactsReader {
       address: proxy?.address ?? peer,
       secure: proxy?.proto ? proxy.proto === 'https' : (req.socket as Partial<TLSSocket>).encrypted === true,
       host: (headers.host ?? '').toLowerCase(),
-      untrustedForwarding: forwarded && !believed,
+      untrustedForwarding: forwarded && !proxy?.namesClient,
     }
   }
 }
