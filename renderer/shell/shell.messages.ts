@@ -9,9 +9,6 @@ export const shellMessages = {
   'nav.docs': 'API documents',
   'shell.skip': 'Skip to the content',
   'shell.find': 'Find',
-  'shell.stranger': 'This is not the right address',
-  'shell.strangerTodo': (host: string) =>
-    `Hearth does not know itself as ${host}. Open it by one of its own addresses, or ask the owner to add this name under Settings.`,
   'palette.title': 'Go to',
   'palette.field': 'Find a page or an action',
   'palette.none': (query: string) => `Nothing is called “${query}”.`,

@@ -26,6 +26,9 @@ export const uiMessages = {
   'error.signedOutTodo': 'Sign in again to go on.',
   'error.forbidden': 'This device may not do that.',
   'error.forbiddenTodo': 'The owner of this Hearth can allow it under Paired devices.',
+  'error.unknownHost': 'This is not the right address.',
+  'error.unknownHostTodo': (host: string) =>
+    `Hearth does not know itself as ${host}. Open it by one of its own addresses, or ask the owner to add this name under Settings.`,
   'error.notFound': 'That is no longer here.',
   'error.notFoundTodo': 'It may have been removed on another device. Reload to see what there is now.',
   'error.conflictTodo': 'Reload to see how things stand, then try again.',
