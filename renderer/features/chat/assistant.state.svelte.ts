@@ -1,11 +1,11 @@
-import type { LlmStatus } from '../../../server/modules/models/models.contract.ts'
 import type { HearthClient } from '../../api.ts'
+import type { AssistantStatus } from './hello.ts'
 
 const LOOK_AGAIN_MS = 3000
 
-/** Whether the language model can answer; `unknown` to those who may not ask, or where no answer came. */
+/** Knows whether the language model can answer. */
 export class Assistant {
-  status = $state<LlmStatus['status'] | 'unknown'>('unknown')
+  status = $state<AssistantStatus>('unknown')
   /** Why it cannot be used, in the server's plain words. */
   detail = $state('')
   readonly #models: HearthClient['models']

@@ -87,7 +87,7 @@ export class Chat {
     if (wasOpen) router.go('/chat')
     const undo = () => {
       aside.keep()
-      if (wasOpen && this.talk.turns.length === 0) router.go(`/chat/${id}`)
+      if (wasOpen && router.place.path === '/chat') router.go(`/chat/${id}`)
     }
     const drop = async () => {
       this.#talks.get(id)?.stop()

@@ -119,6 +119,7 @@ export class ConversationList {
     window.addEventListener('pagehide', part, { signal: ended.signal })
     return {
       keep: () => {
+        if (ended.signal.aborted) return
         ended.abort()
         mark(false)
       },

@@ -34,10 +34,14 @@ export function createDrafts(storage: DraftStorage, who: string, now: () => numb
   const prefix = `hearth.draft.${who}.`
   const unstored = new Map<string, string>()
 
+  const makeRoom = () => {
+    const kept = keysByAge(storage, prefix)
+    for (const old of kept.slice(0, Math.max(0, kept.length + 1 - DRAFT_LIMITS.drafts))) storage.removeItem(old)
+  }
+
   const store = (key: string, text: string) => {
     try {
-      const others = keysByAge(storage, prefix).filter((other) => other !== key)
-      for (const old of others.slice(0, Math.max(0, others.length + 1 - DRAFT_LIMITS.drafts))) storage.removeItem(old)
+      if (storage.getItem(key) === null) makeRoom()
       storage.setItem(key, JSON.stringify({ text: text.slice(0, DRAFT_LIMITS.characters), at: now() }))
       return true
     } catch {

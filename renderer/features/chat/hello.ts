@@ -1,7 +1,8 @@
+import type { LlmStatus } from '../../../server/modules/models/models.contract.ts'
 import type { PlainKey } from '../../messages/messages.ts'
-import type { Assistant } from './assistant.state.svelte.ts'
 
-type Status = Assistant['status']
+/** Whether the language model can answer; `unknown` to those who may not ask, or where no answer came. */
+export type AssistantStatus = LlmStatus['status'] | 'unknown'
 
 /** A greeting for the hour of the reader's day, 0 to 23. */
 export function greetingAt(hour: number): PlainKey {
@@ -11,8 +12,8 @@ export function greetingAt(hour: number): PlainKey {
 }
 
 /** What to expect of the assistant as things stand. */
-export function leadFor(status: Status): PlainKey {
-  const leads: Partial<Record<Status, PlainKey>> = {
+export function leadFor(status: AssistantStatus): PlainKey {
+  const leads: Partial<Record<AssistantStatus, PlainKey>> = {
     no_model: 'chat.noModelLead',
     loading: 'chat.loadingLead',
     error: 'chat.modelErrorLead',
@@ -21,7 +22,7 @@ export function leadFor(status: Status): PlainKey {
 }
 
 /** Things to say that get a good answer as things stand: `label` is shown, `text` is said. */
-export function examplesFor(status: Status): { label: PlainKey; text: PlainKey }[] {
+export function examplesFor(status: AssistantStatus): { label: PlainKey; text: PlainKey }[] {
   if (status === 'no_model') {
     const keys: PlainKey[] = ['chat.example.can', 'chat.example.model', 'chat.example.who']
     return keys.map((key) => ({ label: key, text: key }))

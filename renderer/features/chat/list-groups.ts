@@ -1,7 +1,6 @@
 import type { PlainKey } from '../../messages/messages.ts'
-import type { Entry } from './conversation-list.state.svelte.ts'
 
-export interface Group {
+export interface Group<Entry> {
   label: PlainKey
   entries: Entry[]
 }
@@ -16,9 +15,9 @@ function labelOf(updatedAt: string, today: number): PlainKey {
 }
 
 /** Entries that are newest first, under headings by the day of their last change in the reader's own time zone. */
-export function groupByDay(entries: Entry[], now = new Date()): Group[] {
+export function groupByDay<Entry extends { updatedAt: string }>(entries: Entry[], now = new Date()): Group<Entry>[] {
   const today = new Date(now.getFullYear(), now.getMonth(), now.getDate()).getTime()
-  const groups: Group[] = []
+  const groups: Group<Entry>[] = []
   for (const entry of entries) {
     const label = labelOf(entry.updatedAt, today)
     const last = groups.at(-1)

@@ -1,5 +1,4 @@
 import { t } from '../../messages/messages.ts'
-import type { Turn } from './turn.svelte.ts'
 
 const MAX_SPOKEN = 600
 
@@ -13,10 +12,10 @@ export function plainOf(markdown: string): string {
     .trim()
 }
 
-/** What a screen reader says when a reply has ended: the beginning of it, or how it ended. */
-export function spokenEnd({ state, content }: Turn): string {
-  if (state === 'aborted') return t('chat.saidStopped')
-  if (state === 'failed') return t('chat.saidFailed')
+/** What a screen reader says when a reply has ended in `status`: the beginning of it, or how it ended. */
+export function spokenEnd(status: string, content: string): string {
+  if (status === 'aborted') return t('chat.saidStopped')
+  if (status === 'failed') return t('chat.saidFailed')
   const plain = plainOf(content)
   if (plain.length <= MAX_SPOKEN) return t('chat.replied', plain)
   return t('chat.repliedLong', plain.slice(0, plain.lastIndexOf(' ', MAX_SPOKEN)))
