@@ -22,7 +22,10 @@ function keepsArrow(target: EventTarget | null, direction: Direction): boolean {
   return back ? start > 0 : start < value.length
 }
 
-/** How far `to` lies from `from` in a direction, sideways counting double; null when it lies elsewhere. */
+/**
+ * How far `to` lies from `from` in a direction; null when it lies elsewhere. Off to the side costs double along a row, but
+ * little from row to row, where the next row is meant wherever its things stand.
+ */
 export function arrowDistance(from: DOMRect, to: DOMRect, direction: Direction): number | null {
   const across = direction === 'left' || direction === 'right'
   const ahead = {
@@ -34,7 +37,7 @@ export function arrowDistance(from: DOMRect, to: DOMRect, direction: Direction):
   const tolerance = (across ? Math.min(from.width, to.width) : Math.min(from.height, to.height)) / 2
   if (ahead < -tolerance) return null
   const aside = across ? gap(from.top, from.bottom, to.top, to.bottom) : gap(from.left, from.right, to.left, to.right)
-  return Math.max(0, ahead) + aside * 2
+  return Math.max(0, ahead) + aside * (across ? 2 : 0.5)
 }
 
 const gap = (a1: number, a2: number, b1: number, b2: number) => Math.max(0, b1 - a2, a1 - b2)
@@ -45,9 +48,12 @@ export function moveFocusByArrow(event: KeyboardEvent): void {
   if (!direction || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return
   if (keepsArrow(event.target, direction)) return
   const scope = document.querySelector('dialog[open]') ?? document.body
-  const all = [...scope.querySelectorAll<HTMLElement>(FOCUSABLE)].filter((element) => element.getClientRects().length > 0)
+  const all = [...scope.querySelectorAll<HTMLElement>(FOCUSABLE)].filter(
+    (element) => element.getClientRects().length > 0 && element.dataset.arrows !== 'off',
+  )
   const active = document.activeElement instanceof HTMLElement && scope.contains(document.activeElement) ? document.activeElement : null
-  const targets = active && active !== document.body ? nearest(all, active, direction) : all
+  const started = active !== null && active !== document.body
+  const targets = started ? nearest(all, active, direction) : all.filter((element) => element.closest('main, dialog'))
   const [first] = targets
   if (!first) return
   event.preventDefault()
