@@ -23,8 +23,8 @@ function keepsArrow(target: EventTarget | null, direction: Direction): boolean {
 }
 
 /**
- * How far `to` lies from `from` in a direction; null when it lies elsewhere. Off to the side costs double along a row, but
- * little from row to row, where the next row is meant wherever its things stand.
+ * How far `to` lies from `from` in a direction; null when it lies elsewhere. Along a row another row comes last; from
+ * row to row the next one is meant, wherever its things stand, so that off to the side costs little.
  */
 export function arrowDistance(from: DOMRect, to: DOMRect, direction: Direction): number | null {
   const across = direction === 'left' || direction === 'right'
@@ -37,8 +37,12 @@ export function arrowDistance(from: DOMRect, to: DOMRect, direction: Direction):
   const tolerance = (across ? Math.min(from.width, to.width) : Math.min(from.height, to.height)) / 2
   if (ahead < -tolerance) return null
   const aside = across ? gap(from.top, from.bottom, to.top, to.bottom) : gap(from.left, from.right, to.left, to.right)
-  return Math.max(0, ahead) + aside * (across ? 2 : 0.5)
+  const detour = across ? aside * 2 + (aside > 0 ? OTHER_ROW : 0) : aside / 2
+  return Math.max(0, ahead) + detour
 }
+
+/** More than any screen is wide. */
+const OTHER_ROW = 20_000
 
 const gap = (a1: number, a2: number, b1: number, b2: number) => Math.max(0, b1 - a2, a1 - b2)
 

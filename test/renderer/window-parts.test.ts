@@ -30,6 +30,7 @@ test('an arrow prefers what lies straight ahead and ignores what lies behind', (
   expect(arrowDistance(from, box(300, 50), 'down')).toBeGreaterThan(60)
   expect(arrowDistance(from, box(0, -100), 'down')).toBeNull()
   expect(arrowDistance(from, box(-200, 0), 'left')).toBe(100)
+  expect(arrowDistance(from, box(-110, 60), 'left')).toBeGreaterThan(arrowDistance(from, box(-1900, 0), 'left') ?? 0)
 })
 
 test('a schema reads like a type', () => {
