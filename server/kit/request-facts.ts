@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { isIP } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import ipaddr from 'ipaddr.js'
 
@@ -22,6 +23,8 @@ export interface RequestFacts {
 
 export type FactsReader = (req: IncomingMessage, id: string) => RequestFacts
 
+const MAX_HOPS = 20
+
 type Cidr = ReturnType<typeof ipaddr.parseCIDR>
 
 const FORWARDING = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'via'] as const
@@ -44,10 +47,12 @@ export function createFactsReader(trustedProxies: string[]): FactsReader {
   const trusted = trustedProxies.map((cidr) => ipaddr.parseCIDR(cidr))
 
   function behindProxy(headers: IncomingMessage['headers'], peer: string) {
+    // The rightmost entries were added last, by proxies; a client may have sent thousands more.
     const chain = String(headers['x-forwarded-for'] ?? '')
       .split(',')
+      .slice(-MAX_HOPS)
       .map((part) => unmapped(part.trim()))
-      .filter((address) => ipaddr.isValid(address))
+      .filter((address) => isIP(address) !== 0)
     return {
       address: chain.findLast((address) => !inRanges(address, trusted)) ?? peer,
       namesClient: chain.length > 0,
