@@ -6,19 +6,22 @@ import type { UploadedFile } from './routes.ts'
 
 const MAX_JSON_BYTES = 1024 * 1024
 const MAX_UPLOAD_BYTES = 10 * 1024 ** 3
+/** A JSON body that takes longer is a client that holds on to the connection. */
+const MAX_JSON_MS = 30_000
 
 const nothingMore = async () => undefined
 const parseJson = koaBody({ jsonLimit: MAX_JSON_BYTES, json: true, text: false, urlencoded: false, multipart: false })
 
 const hasBody = ({ headers }: Context) => headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
-/** koa-body's failures in our words; what it throws carries a `status`, formidable's an `httpCode`. */
+/** koa-body's failures in our words; what it throws carries a `status`, formidable's an `httpCode`, zlib's only an `errno`. */
 function refusal(error: unknown): unknown {
-  const { status, httpCode } = error as { status?: number; httpCode?: number }
+  const { status, httpCode, errno } = error as { status?: number; httpCode?: number; errno?: number }
   const code = httpCode ?? status
   if (code === 413) return new AppError(413, 'too_large', 'This is too large.', { headers: { connection: 'close' } })
   if (code === 415) return unsupportedType('a body in an encoding this server knows')
-  if (code === 400 || error instanceof SyntaxError) return invalid([{ path: 'body', message: 'cannot be read' }])
+  if (code === 400 || error instanceof SyntaxError || (code === undefined && errno !== undefined))
+    return invalid([{ path: 'body', message: 'cannot be read' }])
   return error
 }
 
@@ -29,10 +32,13 @@ export async function readJson(ctx: Context): Promise<unknown> {
   if (!/^application\/json\s*(;|$)/i.test(type) || !/^(utf-?8)?$/i.test(/charset="?([^";\s]*)/i.exec(type)?.[1] ?? '')) {
     throw unsupportedType('JSON in UTF-8 with Content-Type: application/json')
   }
+  const tooSlow = setTimeout(() => ctx.req.destroy(), MAX_JSON_MS)
   try {
     await parseJson(ctx, nothingMore)
   } catch (error) {
     throw refusal(error)
+  } finally {
+    clearTimeout(tooSlow)
   }
   return ctx.request.body
 }
