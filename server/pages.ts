@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import Router from '@koa/router'
 import type { Context, Middleware } from 'koa'
 import sirv from 'sirv'
-import { isLocalPeer } from './kit/gate.ts'
+import { AppError } from './kit/errors.ts'
+import { isLocalPeer, setupLoopbackOnly } from './kit/gate.ts'
 import type { FactsReader, RequestFacts } from './kit/request-facts.ts'
 
 const PAGES = ['/', '/login', '/chat', '/chat/:id', '/paired-devices', '/settings', '/pair', '/docs']
@@ -64,13 +65,14 @@ export function createPages({ root, isSetUp, readFacts, signIn }: PagesDeps): Mi
     ctx.body = index.replace('<head>', `<head><meta name="hearth-sign-in" content="${inAttribute(content)}" data-at="${inAttribute(at)}">`)
   }
 
-  /** Until the house is set up, every page but the wizard is closed; the document finds its way to it. */
-  function sendClosed(ctx: Context): void {
-    if (isLocalPeer(readFacts(ctx.req, ''))) return sendPage(ctx, ctx.path === '/setup' ? 200 : 503)
-    ctx.status = 403
+  function sendFailure(ctx: Context, { status, code, message }: AppError): void {
+    ctx.status = status
     ctx.set(PAGE_HEADERS)
-    ctx.body = { error: 'Set Hearth up on the machine it runs on, at http://localhost.', code: 'setup_loopback_only' }
+    ctx.body = { error: message, code, requestId: ctx.response.get('x-request-id') }
   }
+
+  /** Until the house is set up, every page but the wizard is closed; the document finds its way to it. */
+  const sendClosed = (ctx: Context) => sendPage(ctx, ctx.path === '/setup' ? 200 : 503)
 
   const router = new Router()
   router.get(PAGES, (ctx) => (isSetUp() ? sendPage(ctx, 200) : sendClosed(ctx)))
@@ -85,12 +87,15 @@ export function createPages({ root, isSetUp, readFacts, signIn }: PagesDeps): Mi
 
   const find = router.routes()
   return async (ctx, next) => {
+    if (!isSetUp() && !isLocalPeer(readFacts(ctx.req, ''))) return sendFailure(ctx, setupLoopbackOnly())
     await find(ctx as Parameters<typeof find>[0], async () => {
       ctx.respond = false
       if (await serveFile(ctx)) return
       ctx.respond = true
-      if (ctx.method !== 'GET' && ctx.method !== 'HEAD') ctx.throw(405)
-      else if (isSetUp()) sendPage(ctx, 404)
+      if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
+        ctx.set('allow', 'GET, HEAD')
+        sendFailure(ctx, new AppError(405, 'method_not_allowed', 'This is only to be read.'))
+      } else if (isSetUp()) sendPage(ctx, 404)
       else sendClosed(ctx)
     })
     await next()

@@ -72,9 +72,11 @@ export function checkAccess(spec: EndpointSpec, facts: RequestFacts, caller: Cal
   }
 }
 
+export const setupLoopbackOnly = () => forbidden('Set Hearth up on the machine it runs on, at http://localhost.', 'setup_loopback_only')
+
 /** While nobody set this Hearth up, only its own machine gets an answer, and only about that. */
 export function checkSetup(isSetUp: boolean, beforeSetup: boolean, facts: RequestFacts): void {
   if (isSetUp) return
   if (!beforeSetup) throw new AppError(503, 'setup_required', 'This Hearth has to be set up first.')
-  if (!isLocalPeer(facts)) throw forbidden('Set Hearth up on the machine it runs on, at http://localhost.', 'setup_loopback_only')
+  if (!isLocalPeer(facts)) throw setupLoopbackOnly()
 }

@@ -61,7 +61,8 @@ function createFinder(sets: RouteSet[]): (path: string) => Match | null {
     const known = fixed.get(path)
     if (known) return known
     const found = tree.find('GET', path)
-    return found ? { methods: found.store as Map<string, Route>, params: found.params } : null
+    // `/api/keys/` is no key without a name, but an address that nobody declared.
+    return found && !path.endsWith('/') ? { methods: found.store as Map<string, Route>, params: found.params } : null
   }
 }
 
@@ -167,9 +168,13 @@ export function createHttp(deps: HttpDeps): Middleware {
   }
 
   return async (ctx, next) => {
-    if (!ctx.req.url?.startsWith('/api/') && ctx.req.url !== '/api') return next()
+    const requestId = requestIdOf(ctx.req)
+    if (!ctx.req.url?.startsWith('/api/') && ctx.req.url !== '/api') {
+      ctx.set('x-request-id', requestId)
+      return next()
+    }
     ctx.respond = false
-    const facts = readFacts(ctx.req, requestIdOf(ctx.req))
+    const facts = readFacts(ctx.req, requestId)
     const answer = createReply(ctx.res, facts.id)
     try {
       await run(ctx, facts, answer)
