@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { readConfig } from '../../server/config.ts'
@@ -25,7 +25,8 @@ function setUp(at: House, pin: string, headers: Record<string, string> = {}, mor
     .fetch('/api/setup', { ...json({ pin, owner: OWNER, ...more }), headers: { 'content-type': 'application/json', ...headers } })
 }
 
-const OPEN = ['/api/setup', '/api/status', '/setup']
+const [asset = ''] = readdirSync(join(import.meta.dirname, '..', '..', 'dist', 'renderer', 'assets'))
+const OPEN = ['/api/setup', '/api/status', '/setup', `/assets/${asset}`]
 
 test('until it is set up nothing else answers', async () => {
   for (const path of OPEN) expect((await house.stranger().fetch(path)).status, path).toBe(200)

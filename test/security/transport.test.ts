@@ -1,0 +1,430 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib'
+import Database from 'better-sqlite3'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { checkAnswer } from '../support/answers.ts'
+import { type Ask, json } from '../support/credentials.ts'
+import { type Browser, type House, OWNER_PASSWORD, startHouse } from '../support/house.ts'
+import { exchange, openRaw, rawRequest } from '../support/raw-http.ts'
+
+let house: House
+let owner: Browser
+let guest: Ask
+let host: string
+beforeAll(async () => {
+  house = await startHouse()
+  owner = await house.owner()
+  guest = (await house.pair('Guest', 'guest')).fetch
+  host = new URL(house.url).host
+})
+afterAll(() => house[Symbol.asyncDispose]())
+
+async function expectAlive(about: string): Promise<void> {
+  const startedAt = performance.now()
+  expect((await house.stranger().fetch('/api/status')).status, about).toBe(200)
+  expect(performance.now() - startedAt, about).toBeLessThan(1_000)
+}
+
+test('requests that two readers could read differently are refused and the connection ends', async () => {
+  const post = (headers: string[], body = '') =>
+    ['POST /api/auth/local HTTP/1.1', `Host: ${host}`, 'Content-Type: application/json', ...headers, '', body].join('\r\n')
+  const smuggled = `0\r\n\r\nGET /api/keys HTTP/1.1\r\nHost: ${host}\r\n\r\n`
+  const bad: Record<string, string> = {
+    'a length and chunks': post(['Content-Length: 6', 'Transfer-Encoding: chunked'], smuggled),
+    'an encoding nobody knows': post(['Transfer-Encoding: xchunked'], smuggled),
+    'chunks twice': post(['Transfer-Encoding: chunked', 'Transfer-Encoding: identity'], smuggled),
+    'chunks not last': post(['Transfer-Encoding: chunked, identity'], smuggled),
+    'two lengths': post(['Content-Length: 6', 'Content-Length: 7'], '{"a":1}'),
+    'a list of lengths': post(['Content-Length: 6, 7'], '{"a":1}'),
+    'a signed length': post(['Content-Length: +6'], '{"a":1}'),
+    'a negative length': post(['Content-Length: -1']),
+    'a length in hex': post(['Content-Length: 0x6'], '{"a":1}'),
+    'a space before the colon': post(['Content-Length : 6'], '{"a":1}'),
+    'a bare line feed': `GET /api/status HTTP/1.1\nHost: ${host}\n\n`,
+    'a bare carriage return': `GET /api/status HTTP/1.1\r\nHost: ${host}\r\nX: a\rb\r\n\r\n`,
+    'a NUL in a header': `GET /api/status HTTP/1.1\r\nHost: ${host}\r\nX: a\0b\r\n\r\n`,
+    'a folded header': `GET /api/status HTTP/1.1\r\nHost: ${host}\r\nX: a\r\n : b\r\n\r\n`,
+    'a header without a name': `GET /api/status HTTP/1.1\r\nHost: ${host}\r\n: b\r\n\r\n`,
+    'a bad chunk size': post(['Transfer-Encoding: chunked'], 'zz\r\n{}\r\n0\r\n\r\n'),
+    'a chunk size beyond 64 bits': post(['Transfer-Encoding: chunked'], 'fffffffffffffffff\r\n{}\r\n0\r\n\r\n'),
+    'two hosts': `GET /api/status HTTP/1.1\r\nHost: ${host}\r\nHost: evil.example\r\n\r\n`,
+    'no host': 'GET /api/status HTTP/1.1\r\n\r\n',
+    'another protocol': `GET /api/status HTTP/9.9\r\nHost: ${host}\r\n\r\n`,
+    'no HTTP at all': 'hello\r\n\r\n',
+    'a TLS greeting': '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
+  }
+  for (const [about, bytes] of Object.entries(bad)) {
+    const { status, closed, text } = await exchange(house.url, Buffer.from(bytes, 'latin1'))
+    expect(status, `${about}: ${text.slice(0, 200)}`).toBe(400)
+    expect(closed, about).toBe(true)
+    expect(text.match(/HTTP\/1\.1 /g), about).toHaveLength(1)
+  }
+  await expectAlive('smuggling')
+})
+
+test('an address or headers beyond all measure are refused', async () => {
+  const get = (path: string, headers: string[] = []) =>
+    exchange(house.url, rawRequest(`GET ${path} HTTP/1.1`, [`Host: ${host}`, ...headers]))
+  expect([414, 431]).toContain((await get(`/api/status?${'a'.repeat(65_536)}`)).status)
+  expect((await get('/api/status', [`X: ${'a'.repeat(65_536)}`])).status).toBe(431)
+  expect(
+    (
+      await get(
+        '/api/status',
+        Array.from({ length: 2_000 }, (_, at) => `X-${at}: a`),
+      )
+    ).status,
+  ).toBe(431)
+  expect([200, 431]).toContain((await get('/api/status', [`X-Forwarded-Proto: ${' '.repeat(50_000)}a`])).status)
+  expect([200, 431]).toContain(
+    (
+      await get(
+        '/api/status',
+        Array.from({ length: 500 }, (_, at) => `X-${at}: a`),
+      )
+    ).status,
+  )
+  await expectAlive('long headers')
+})
+
+test('a path written in any other way is the same path or none', async () => {
+  const cookie = owner.jar.header()
+  const targets = ['/API/keys', '/Api/keys', '/api//keys', '//api/keys', '/api/keys/', '/api/%6beys', '/%61pi/keys', '/api/x/..%2fkeys', '/api/x/../keys', '/api/./keys', '/api/status/../keys', '/api/status%2f..%2fkeys', '/api/keys;x', '/api/keys;/api/status', '/api/keys%00', '/api/keys%2f', '/api/keys%20', '/api/keys%3f', '/api/keys.json', '/api/keys#/api/status', '/api\\keys', '\\api\\keys', '/api/keys?path=/api/status', '/setup/../api/keys', '/assets/../api/keys', `http://${host}/api/keys`, 'http://evil.example/api/keys', 'https://evil.example/api/keys', `//evil.example/api/keys`, '*', '/api/keys/%2e%2e/keys', '/api/%2e%2e/api/keys', '/api/k%C3%A9ys', '/api/%zz', '/%', '/%E0%A4%A', '/api/keys%'] // biome-ignore format: a list
+  for (const target of targets) {
+    const ask = (...headers: string[]) => exchange(house.url, rawRequest(`GET ${target} HTTP/1.1`, [`Host: ${host}`, ...headers]))
+    const [stranger, asGuest, asOwner] = await Promise.all([
+      ask(),
+      ask(`Authorization: Bearer ${await guestToken()}`),
+      ask(`Cookie: ${cookie}`),
+    ])
+    expect([400, 401, 404], `${target}: ${stranger.text.slice(0, 300)}`).toContain(stranger.status)
+    expect([400, 403, 404], `${target}: ${asGuest.text.slice(0, 300)}`).toContain(asGuest.status)
+    expect([200, 400, 404], `${target}: ${asOwner.text.slice(0, 300)}`).toContain(asOwner.status)
+  }
+  for (const method of ['OPTIONS', 'HEAD', 'TRACE', 'PUT', 'POST', 'PROPFIND', 'SEARCH']) {
+    expect((await house.stranger().fetch('/api/keys', { method })).status, method).toBe(401)
+  }
+  const traced = await guest('/api/chat/conversations', { method: 'TRACE', headers: { 'x-mine': 'echo' } })
+  expect(await traced.text()).not.toContain('echo')
+})
+
+let token = ''
+async function guestToken(): Promise<string> {
+  token ||= (await house.pair('Path guest', 'guest')).accessToken
+  return token
+}
+
+test('headers that name another address or method change nothing', async () => {
+  for (const headers of [
+    { 'x-original-url': '/api/status' },
+    { 'x-rewrite-url': '/api/status' },
+    { 'x-original-host': 'localhost' },
+    { 'x-forwarded-path': '/api/status' },
+    { 'x-forwarded-prefix': '/api/status' },
+    { 'x-custom-ip-authorization': '127.0.0.1' },
+  ] as Record<string, string>[]) {
+    expect((await house.stranger().fetch('/api/keys', { headers })).status, JSON.stringify(headers)).toBe(401)
+    expect((await guest('/api/keys', { headers })).status, JSON.stringify(headers)).toBe(403)
+  }
+  const status = await house.stranger().fetch('/api/status', { headers: { 'x-original-url': '/api/keys', 'x-rewrite-url': '/api/keys' } })
+  expect(await status.json()).toHaveProperty('uptime')
+})
+
+test('no address leads to a file outside the window’s own', async () => {
+  const inside = readdirSync(join(import.meta.dirname, '..', '..', 'dist', 'renderer'))
+  expect(inside).toContain('index.html')
+  const targets = [
+    '/../package.json',
+    '/..%2fpackage.json',
+    '/..%2f..%2fpackage.json',
+    '/%2e%2e/%2e%2e/package.json',
+    '/assets/../../../package.json',
+    '/assets/..%2f..%2f..%2fpackage.json',
+    '/assets/..%5c..%5c..%5cpackage.json',
+    '/....//....//package.json',
+    '/assets/%00',
+    '/assets/index.html%00.js',
+    '/.env',
+    '/config/secrets.env',
+    '/hearth.sqlite',
+    '/index.html',
+    '//etc/passwd',
+    '/etc/passwd',
+    '/%2fetc%2fpasswd',
+    'file:///etc/passwd',
+    `http://${host}/../package.json`,
+  ]
+  for (const target of targets) {
+    const { status, text } = await exchange(house.url, rawRequest(`GET ${target} HTTP/1.1`, [`Host: ${host}`]))
+    expect([400, 403, 404], `${target}: ${text.slice(0, 200)}`).toContain(status)
+    expect(text, target).not.toMatch(/"devDependencies"|root:x:0|AUTH_SECRET|SQLite format/)
+  }
+})
+
+/** Headers of every page and file of the window. */
+function expectPageHeaders({ headers }: Response, about: string): void {
+  const policy = headers.get('content-security-policy') ?? ''
+  for (const rule of [
+    "default-src 'self'",
+    "script-src 'self'",
+    "object-src 'none'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    "form-action 'self'",
+  ])
+    expect(policy.split('; '), about).toContain(rule)
+  expect(policy, about).not.toMatch(/unsafe-|\*|data:.*script|http:/)
+  expect(headers.get('x-content-type-options'), about).toBe('nosniff')
+  expect(headers.get('referrer-policy'), about).toBe('same-origin')
+  expect(headers.get('cross-origin-opener-policy'), about).toBe('same-origin')
+  expect(headers.get('x-request-id'), about).toMatch(/^[\w-]{3,}$/)
+  for (const name of ['strict-transport-security', 'x-powered-by', 'server', 'access-control-allow-origin'])
+    expect(headers.get(name), `${about} ${name}`).toBeNull()
+}
+
+test('every page forbids foreign scripts, frames and guesses, and holds none of its own inline', async () => {
+  for (const path of [
+    '/',
+    '/login',
+    '/chat',
+    '/chat/1',
+    '/paired-devices',
+    '/settings',
+    '/pair',
+    '/docs',
+    '/setup',
+    '/nothing',
+    '/a/b/c',
+    '/login?x=<script>',
+  ]) {
+    for (const ask of [house.stranger().fetch, owner.fetch]) {
+      const answer = await ask(path, { headers: { 'x-forwarded-host': 'evil.example' } })
+      const html = await answer.text()
+      expect(answer.status, path).toBe(path === '/setup' || path.startsWith('/nothing') || path.startsWith('/a/') ? 404 : 200)
+      expectPageHeaders(answer, path)
+      expect(html, path).not.toMatch(/<script(?![^>]*\ssrc=)|\son\w+=|javascript:|evil\.example|<script>/i)
+    }
+  }
+  const [asset = ''] = readdirSync(join(import.meta.dirname, '..', '..', 'dist', 'renderer', 'assets')).filter((name) =>
+    name.endsWith('.js'),
+  )
+  const file = await house.stranger().fetch(`/assets/${asset}`)
+  expect(file.status).toBe(200)
+  expectPageHeaders(file, 'asset')
+})
+
+test('a page is only to be read', async () => {
+  for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
+    for (const path of ['/', '/login', '/setup', '/nothing']) {
+      const answer = await owner.fetch(path, { method, headers: { 'content-type': 'application/json' }, body: '{}' })
+      expect(answer.status, `${method} ${path}`).toBe(405)
+      expect(answer.headers.get('allow')).toBe('GET, HEAD')
+      expectPageHeaders(answer, `${method} ${path}`)
+      expect(await answer.json()).toMatchObject({ code: 'method_not_allowed', requestId: answer.headers.get('x-request-id') })
+    }
+  }
+})
+
+test('answers of the API may not be framed, kept or read by other sites', async () => {
+  const answers = [
+    await house.stranger().fetch('/api/status'),
+    await owner.fetch('/api/keys'),
+    await owner.fetch('/api/keys', { headers: { origin: 'https://evil.example' } }),
+    await house.stranger().fetch('/api/nothing'),
+    await owner.fetch('/api/chat', json({ message: 'Hello' })),
+  ]
+  for (const { headers, url } of answers) {
+    expect(headers.get('content-security-policy'), url).toBe("default-src 'none'; frame-ancestors 'none'")
+    expect(headers.get('cache-control'), url).toBe('no-store')
+    expect(headers.get('cross-origin-resource-policy'), url).toBe('same-origin')
+    for (const name of [
+      'access-control-allow-origin',
+      'access-control-allow-credentials',
+      'strict-transport-security',
+      'x-powered-by',
+      'server',
+    ])
+      expect(headers.get(name), name).toBeNull()
+  }
+  const preflight = await house
+    .stranger()
+    .fetch('/api/keys', { method: 'OPTIONS', headers: { origin: 'https://evil.example', 'access-control-request-method': 'POST' } })
+  expect(preflight.status).toBe(401)
+  expect([...preflight.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
+})
+
+const post = (body: Buffer | string, headers: Record<string, string>) => {
+  const bytes = Buffer.from(body)
+  const lines = [
+    `POST /api/auth/local HTTP/1.1`,
+    `Host: ${host}`,
+    'Content-Type: application/json',
+    `Content-Length: ${bytes.length}`,
+    'Connection: close',
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+  ]
+  return exchange(house.url, Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), bytes]), 4_000)
+}
+
+test('deep, wide and doubled JSON is read or refused at once', async () => {
+  const bodies: Record<string, [string, number[]]> = {
+    'nested lists': ['['.repeat(100_000) + ']'.repeat(100_000), [400]],
+    'nested lists that never end': ['['.repeat(500_000), [400]],
+    'nested objects': [`${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`, [400]],
+    'nested in a known field': [`{"password":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, [400]],
+    'a hundred thousand keys': [`{${Array.from({ length: 90_000 }, (_, at) => `"k${at}":1`).join(',')}}`, [400]],
+    'a long number': [`{"password":${'9'.repeat(900_000)}}`, [400]],
+    'one key twice': ['{"password":1,"password":"wrong"}', [401]],
+  }
+  for (const [about, [body, statuses]] of Object.entries(bodies)) {
+    const startedAt = performance.now()
+    const { status, text } = await post(body, {})
+    expect(statuses, `${about}: ${text.slice(0, 300)}`).toContain(status)
+    expect(performance.now() - startedAt, about).toBeLessThan(1_500)
+    expect(text.length, about).toBeLessThan(10_000)
+  }
+})
+
+test('a compressed body is read within the same measure, and a broken or strange one refused', async () => {
+  const good = JSON.stringify({ password: 'wrong' })
+  const bomb = Buffer.alloc(16 * 1024 * 1024, ' ')
+  const quick = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }
+  const cases: [string, string, Buffer | string, number[]][] = [
+    ['gzip', 'gzip', gzipSync(good), [401, 415]],
+    ['deflate', 'deflate', deflateSync(good), [401, 415]],
+    ['a gzip bomb', 'gzip', gzipSync(bomb), [413, 415]],
+    ['a deflate bomb', 'deflate', deflateSync(bomb), [413, 415]],
+    ['a brotli bomb', 'br', brotliCompressSync(bomb, quick), [413, 415]],
+    ['a bomb in a bomb', 'gzip, gzip', gzipSync(gzipSync(bomb)), [413, 415, 400]],
+    ['no gzip', 'gzip', good, [400]],
+    ['no deflate', 'deflate', good, [400]],
+    ['no brotli', 'br', good, [400, 415]],
+    ['gzip cut short', 'gzip', gzipSync(JSON.stringify({ password: 'x'.repeat(5_000) })).subarray(0, 30), [400]],
+    ['gzip with something behind', 'gzip', Buffer.concat([gzipSync(good), Buffer.from('trailing')]), [400, 401]],
+    ['an unknown encoding', 'zstdx', good, [415]],
+    ['a strange encoding', '__proto__', good, [415]],
+  ]
+  for (const [about, encoding, body, statuses] of cases) {
+    const { status, text } = await post(body, { 'Content-Encoding': encoding })
+    expect(statuses, `${about}: ${text.slice(0, 400)}`).toContain(status)
+    expect(text, about).not.toMatch(/zlib|Z_DATA|incorrect header/)
+  }
+  await expectAlive('bombs')
+})
+
+test('a client that leaves in the middle of its body harms nobody', async () => {
+  for (let at = 0; at < 20; at += 1) {
+    const socket = await openRaw(house.url)
+    socket.write(`POST /api/auth/local HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"pass`)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    socket.destroy()
+  }
+  await expectAlive('clients that left')
+})
+
+test('two hundred clients that never finish their headers or bodies slow nobody down', async () => {
+  const sockets = await Promise.all(Array.from({ length: 200 }, () => openRaw(house.url)))
+  for (const [at, socket] of sockets.entries())
+    socket.write(
+      at % 2
+        ? 'GET /api/status HTTP/1.1\r\nHost: '
+        : `POST /api/auth/local HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{`,
+    )
+  for (let at = 0; at < 10; at += 1) await expectAlive('beside slow clients')
+  for (const socket of sockets) socket.destroy()
+})
+
+test('a fault inside is told without its cause', async () => {
+  const broken = await startHouse()
+  try {
+    const person = await broken.owner()
+    const file = new Database(join(broken.dataPath, 'hearth.sqlite'))
+    file.pragma('foreign_keys = OFF')
+    file.exec('DROP TABLE "api_key"')
+    file.close()
+    const answer = await person.fetch('/api/keys')
+    expect(answer.status).toBe(500)
+    expect(await answer.json()).toEqual({ error: expect.any(String), code: 'internal', requestId: answer.headers.get('x-request-id') })
+    const text = await (await person.fetch('/api/keys', json({ label: 'a', scope: 'guest' }))).text()
+    expect(text).not.toMatch(/api_key|no such table|SQL|\n\s+at |\.ts/)
+    expect((await broken.stranger().fetch('/api/status')).status).toBe(200)
+    expect((await broken.bearer('hk_x').fetch('/api/keys')).status).toBe(500)
+  } finally {
+    await broken[Symbol.asyncDispose]()
+  }
+})
+
+test('the general limit counts per credential, and loopback is not exempt', async () => {
+  const limited = await startHouse({ env: { SERVICE_RATE_LIMIT: '20' } })
+  try {
+    const [one, two] = [await limited.pair('One'), await limited.pair('Two')]
+    const burst = (ask: Ask, from: string) => Promise.all(Array.from({ length: 150 }, () => ask('/api/chat/conversations', {}, { from })))
+    const refusedOf = (answers: Response[]) => answers.filter(({ status }) => status === 429)
+    const refused = refusedOf(await burst(one.fetch, '127.77.5.1'))
+    expect(refused.length).toBeGreaterThan(0)
+    await checkAnswer(refused[0] as Response, 'limited')
+    expect(Number(refused[0]?.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+    expect((await two.fetch('/api/chat/conversations', {}, { from: '127.77.5.1' })).status).toBe(200)
+    expect(refusedOf(await burst(one.fetch, '127.77.5.2')).length).toBeGreaterThan(0)
+    expect(refusedOf(await burst(limited.stranger().fetch, '127.77.5.3')).length).toBeGreaterThan(0)
+    const rotated = await Promise.all(
+      Array.from({ length: 150 }, (_, at) =>
+        limited
+          .stranger()
+          .fetch('/api/status', { headers: { 'x-forwarded-for': `10.0.0.${at}`, 'x-real-ip': `10.0.0.${at}` } }, { from: '127.77.5.4' }),
+      ),
+    )
+    expect(refusedOf(rotated).length).toBeGreaterThan(0)
+  } finally {
+    await limited[Symbol.asyncDispose]()
+  }
+})
+
+test('behind a trusted proxy it is the client that counts, not what the client made up', async () => {
+  const proxied = await startHouse({ env: { SERVICE_TRUSTED_PROXIES: '127.0.0.0/8' } })
+  try {
+    const attempt = async (forwarded: string) =>
+      (
+        await proxied.stranger().fetch('/api/auth/local', {
+          ...json({ password: 'wrong' }),
+          headers: { 'content-type': 'application/json', 'x-forwarded-for': forwarded },
+        })
+      ).status
+    for (let at = 0; at < 5; at += 1) expect(await attempt(`10.0.0.${at}, 203.0.113.9`)).toBe(401)
+    expect(await attempt('10.0.0.99, 203.0.113.9')).toBe(429)
+    expect(await attempt('203.0.113.9, 127.0.0.1')).toBe(429)
+    expect(await attempt('203.0.113.10')).toBe(401)
+    const request = (headers: Record<string, string>) =>
+      proxied.stranger().fetch('/api/auth/pair/request', {
+        ...json({ deviceInfo: { name: 'TV', type: 'tv' } }),
+        headers: { 'content-type': 'application/json', ...headers },
+      })
+    expect((await request({ 'x-forwarded-for': '192.168.1.20' })).status).toBe(201)
+    expect((await request({ 'x-forwarded-for': '203.0.113.9' })).status).toBe(403)
+    expect((await request({ 'x-forwarded-for': '192.168.1.20, 203.0.113.9' })).status).toBe(403)
+    for (const headers of [
+      { 'x-real-ip': '203.0.113.9' },
+      { forwarded: 'for=203.0.113.9' },
+      { via: '1.1 proxy' },
+      { 'x-forwarded-for': 'unknown' },
+    ] as Record<string, string>[])
+      expect((await request(headers)).status, JSON.stringify(headers)).toBe(403)
+    const startedAt = performance.now()
+    await Promise.all(
+      Array.from({ length: 50 }, () =>
+        proxied.stranger().fetch('/api/status', {
+          headers: { 'x-forwarded-proto': `${' ,'.repeat(3_500)}a`, 'x-forwarded-for': `${' ,'.repeat(3_500)}a` },
+        }),
+      ),
+    )
+    expect(performance.now() - startedAt).toBeLessThan(3_000)
+    const signedIn = await proxied.stranger().fetch('/api/auth/local', {
+      ...json({ password: OWNER_PASSWORD }),
+      headers: { 'content-type': 'application/json', 'x-forwarded-for': '203.0.113.11', 'x-forwarded-proto': 'https, http' },
+    })
+    expect(signedIn.status).toBe(204)
+  } finally {
+    await proxied[Symbol.asyncDispose]()
+  }
+})
