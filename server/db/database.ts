@@ -1,11 +1,12 @@
-import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { randomInt } from 'node:crypto'
+import { existsSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type BetterSqlite3 from 'better-sqlite3'
+import BetterSqlite3 from 'better-sqlite3'
 import { DataSource, type EntitySchema, type MigrationInterface } from 'typeorm'
-import type { Logger } from '../kit/log.ts'
 import { isDiskFailure } from './failures.ts'
 import { createGroupCommit } from './group-commit.ts'
-import { backUp, faultOf, restoreNewest, setAside } from './integrity.ts'
+import { backUp } from './integrity.ts'
+import { type MendOptions, mend } from './mend.ts'
 import { createRows, type Reader, type Writer } from './rows.ts'
 
 export interface Transaction extends Writer {
@@ -26,14 +27,9 @@ export interface Database extends Reader {
   close(): Promise<void>
 }
 
-export interface DatabaseOptions {
-  path: string
-  backupsPath: string
+export interface DatabaseOptions extends MendOptions {
   tables: EntitySchema<never>[]
   migrations: (new () => MigrationInterface)[]
-  /** The last run ended without closing: every page is checked first. */
-  wasUnclean: boolean
-  log: Logger
   /** The disk failed under a commit: only a new start finds out what it holds. */
   onDiskFailure(error: unknown): void
 }
@@ -46,28 +42,30 @@ export class NewerDatabaseError extends Error {
   }
 }
 
-/** Sets a damaged file aside and puts the newest sound backup in its place, if there is one. */
-function mend({ path, backupsPath, wasUnclean, log }: DatabaseOptions): string | null {
-  if (!existsSync(path) || (statSync(path).isFile() && statSync(path).size === 0)) return null
-  const fault = faultOf(path, wasUnclean)
-  if (!fault) return null
-  const aside = setAside(path, new Date())
-  const restored = restoreNewest(path, backupsPath)
-  const then = restored ? `The backup ${restored} took its place.` : 'There was no backup, so an empty one took its place.'
-  log.error({ fault, aside, restored }, 'the database was damaged and was set aside')
-  return `The database was damaged and was set aside. ${then}`
+function migrationsDone(raw: BetterSqlite3.Database): string[] {
+  const hasTable = raw.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'migrations'`).get()
+  return hasTable ? (raw.prepare('SELECT name FROM migrations').pluck().all() as string[]) : []
+}
+
+/** Looks before anything is opened for writing, so that the file of a newer Hearth stays as it is to the byte. */
+function refuseNewer({ path, migrations }: DatabaseOptions): void {
+  if (!existsSync(path)) return
+  const raw = new BetterSqlite3(path, { readonly: true, timeout: 0 })
+  try {
+    const known = new Set(migrations.map((migration) => new migration().name ?? migration.name))
+    const newer = migrationsDone(raw).filter((name) => !known.has(name))
+    if (newer.length > 0) throw new NewerDatabaseError(newer)
+  } finally {
+    raw.close()
+  }
 }
 
 /** Brings the tables up to date; an existing database is copied and the copy verified before anything changes. */
 async function upgrade(source: DataSource, raw: BetterSqlite3.Database, { migrations, backupsPath, log }: DatabaseOptions): Promise<void> {
-  const known = new Set(migrations.map((migration) => new migration().name ?? migration.name))
-  const hasTable = raw.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'migrations'`).get()
-  const done = hasTable ? (raw.prepare('SELECT name FROM migrations').all() as { name: string }[]).map(({ name }) => name) : []
-  const newer = done.filter((name) => !known.has(name))
-  if (newer.length > 0) throw new NewerDatabaseError(newer)
-  if (done.length === known.size) return
+  const done = migrationsDone(raw)
+  if (done.length === migrations.length) return
   if (done.length > 0) log.info({ backup: backUp(raw, backupsPath, new Date()) }, 'the database was copied before its upgrade')
-  await source.runMigrations({ transaction: 'each' })
+  await source.runMigrations({ transaction: 'all' })
 }
 
 function configure(raw: BetterSqlite3.Database): void {
@@ -77,6 +75,10 @@ function configure(raw: BetterSqlite3.Database): void {
   raw.pragma('busy_timeout = 0')
   raw.pragma('wal_autocheckpoint = 1000')
   raw.pragma('journal_size_limit = 67108864')
+  if (raw.pragma('application_id', { simple: true }) !== 0) return
+  // Tells this database from every other one, for the check of its log; it has to be in the file itself.
+  raw.pragma(`application_id = ${randomInt(1, 2 ** 31)}`)
+  raw.pragma('wal_checkpoint(TRUNCATE)')
 }
 
 /** Opens, mends, upgrades and serves the database. Throws {@link NewerDatabaseError} for a file of a later version. */
@@ -84,18 +86,20 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   mkdirSync(dirname(options.path), { recursive: true })
   mkdirSync(options.backupsPath, { recursive: true })
   const damage = mend(options)
+  refuseNewer(options)
   const source = new DataSource({
     type: 'better-sqlite3',
     database: options.path,
     entities: options.tables,
     migrations: options.migrations,
     timeout: 0,
+    logger: 'debug', // the others write to standard output
   })
   await source.initialize()
   const raw = (source.driver as unknown as { databaseConnection: BetterSqlite3.Database }).databaseConnection
   try {
-    await upgrade(source, raw, options)
     configure(raw)
+    await upgrade(source, raw, options)
   } catch (error) {
     await source.destroy()
     throw error
