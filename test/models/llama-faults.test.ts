@@ -188,7 +188,7 @@ describe('the model process', () => {
       expect(environment).not.toMatch(/(SERVICE|AUTH|VITEST)_/)
       await ask(started.runner, 'weather')
       const niceness = execFileSync('ps', ['-L', '-o', 'ni=', '-p', String(pid)], { encoding: 'utf8' })
-      expect(new Set(niceness.trim().split(/\s+/))).toEqual(new Set(['5']))
+      expect(new Set(niceness.trim().split(/\s+/))).toEqual(new Set(['3']))
     } finally {
       delete process.env.SERVICE_JWT_SECRET
     }
