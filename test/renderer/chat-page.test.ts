@@ -4,23 +4,28 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'playwright'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { expectAccessible, openChromium, openContext, picture, screens } from '../e2e/browser.ts'
+import { type PacedModel, startPacedModel } from '../support/paced-model.ts'
 import { BY_ENVIRONMENT, dataRoot, PASSWORD, type ServerProcess, startServer } from '../support/process.ts'
-import { writeScriptedGguf } from '../support/scripted-gguf.ts'
 
 const data = dataRoot()
+let model: PacedModel
 let server: ServerProcess
 let browser: Browser
 const faults: string[] = []
 
 beforeAll(async () => {
   expect(existsSync(join(import.meta.dirname, '..', '..', 'dist', 'renderer', 'index.html')), 'the window is built').toBe(true)
-  writeScriptedGguf(data.file('scripted.gguf'))
-  server = await startServer(data.path, { env: { ...BY_ENVIRONMENT, SERVICE_LLM_MODEL: data.file('scripted.gguf') } })
+  model = await startPacedModel()
+  model.answer('count', 'one two three four five six seven eight nine ten eleven twelve, and so on to a score.')
+  model.answer('forever', 'round after lap goes past another bend', { endless: true })
+  model.answer('weather', 'It is sunny outside, about twenty degrees.')
+  server = await startServer(data.path, { env: { ...BY_ENVIRONMENT, SERVICE_LLM_BASE_URL: model.url } })
   browser = await openChromium()
 })
 afterAll(async () => {
   await browser?.close()
   await server?.stop()
+  await model?.stop()
   data[Symbol.dispose]()
 })
 afterEach(async () => {
@@ -57,29 +62,23 @@ async function act(page: Page, name: string): Promise<void> {
   await page.getByRole('menuitem', { name }).click()
 }
 
-/** Lets the next replies be `text`, whole, as if a model had said it. */
-async function replyWith(page: Page, text: string): Promise<void> {
-  const head = { conversationId: randomUUID(), messageId: randomUUID() }
-  await page.route('**/api/chat', (route) => route.fulfill({ contentType: 'text/event-stream', body: `${JSON.stringify(head)}\n${text}` }))
-}
-
 it('streams a reply into a conversation of its own address, and announces it once it is there', async () => {
   const page = await openChat()
   await say(page, 'Please count for me')
   await said(page).getByText('one two three').waitFor()
-  await said(page).getByText('nineteen score').waitFor()
+  await said(page).getByText('to a score').waitFor()
   await page.getByRole('button', { name: 'Reply anew' }).waitFor()
   expect(talkId(page)).not.toBe('')
   await expect.poll(() => page.locator('[aria-live=polite]').allInnerTexts()).toContainEqual(expect.stringMatching(/^Hearth: one two/))
   await page.reload()
-  await said(page).getByText('nineteen score').waitFor()
+  await said(page).getByText('to a score').waitFor()
   expect(await said(page).count()).toBe(2)
 })
 
 it('stops by Escape, keeps what was said, and replies anew in its place', async () => {
   const page = await openChat()
   await say(page, 'Go on forever')
-  await said(page).getByText('round after lap').waitFor()
+  await said(page).getByText('round after lap').first().waitFor()
   await page.keyboard.press('Escape')
   await said(page).getByText('Stopped').waitFor()
   const stored = await (await server.owner()).api.chat.get({ params: { id: talkId(page) } })
@@ -96,15 +95,14 @@ it('stops by Escape, keeps what was said, and replies anew in its place', async 
 it('lets a reply go on while another page is looked at', async () => {
   const page = await openChat()
   await say(page, 'Go on forever')
-  await said(page).getByText('round after lap').waitFor()
+  await said(page).getByText('round after lap').first().waitFor()
   const before = (await said(page).last().innerText()).length
   await page.getByRole('link', { name: 'Settings' }).click()
   await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor()
   await page.goBack()
-  await page.getByRole('button', { name: 'Reply anew' }).waitFor()
-  const stored = await (await server.owner()).api.chat.get({ params: { id: talkId(page) } })
-  expect(stored.messages.map(({ status }) => status)).toEqual(['complete', 'complete'])
-  expect((await said(page).last().innerText()).length).toBeGreaterThan(before)
+  await expect.poll(async () => (await said(page).last().innerText()).length).toBeGreaterThan(before)
+  await page.getByRole('button', { name: 'Stop the reply' }).click()
+  await said(page).getByText('Stopped').waitFor()
 })
 
 it('follows the end until the reader scrolls up, and jumps back on demand', async () => {
@@ -170,7 +168,7 @@ it('finds a message again that arrived although its answer was lost', async () =
     await route.fetch()
     await route.abort()
   })
-  await say(page, 'Is it raining over the sea?')
+  await say(page, 'What is the weather like over the sea?')
   await expect.poll(() => talkId(page)).not.toBe('')
   await said(page).getByText('It is sunny outside').waitFor()
   expect(await said(page).count()).toBe(2)
@@ -210,8 +208,8 @@ it('renames, searches, and deletes with a way back', async () => {
 
 it('renders a hostile reply inert', async () => {
   const page = await openChat()
-  await replyWith(
-    page,
+  model.answer(
+    'nasty',
     [
       '<img src=x onerror="window.harmed=1"><script>window.harmed=2</script>',
       '[script](javascript:window.harmed=3) [data](data:text/html,x) [api](/api/auth/logout) [coded](/%61pi/auth/logout)',
@@ -224,7 +222,7 @@ it('renders a hostile reply inert', async () => {
   )
   const asked: string[] = []
   page.on('request', (request) => asked.push(request.url()))
-  await say(page, 'Be nasty')
+  await say(page, 'Be nasty, please')
   const prose = said(page).last()
   await prose.getByRole('table').waitFor()
   await prose.getByRole('button', { name: 'Copy code' }).waitFor()
@@ -244,7 +242,7 @@ it('copies a message and a code block without the clipboard API', async () => {
   const page = await openChat()
   await page.addInitScript(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }))
   await page.reload()
-  await replyWith(page, 'Run this:\n\n```sh\nnpm start\n```')
+  model.answer('How do I start', 'Run this:\n\n```sh\nnpm start\n```')
   await say(page, 'How do I start?')
   await page.getByRole('button', { name: 'Copy code' }).click()
   await composer(page).focus()

@@ -39,7 +39,7 @@ export class Chat {
       chat,
       drafts: createDrafts(window.localStorage, who),
       begun: (talk, id) => this.#begun(talk, id),
-      stored: (talk) => this.list.put({ ...talk, title: talk.title || (this.list.find(talk.id)?.title ?? '') }),
+      stored: (talk) => this.list.put(talk),
       knows: (id) => this.list.find(id) !== undefined,
     }
     this.#blank = new Talk(null, this.#talkDeps)

@@ -67,7 +67,8 @@ export class Talk {
     if (this.id === null || this.replying || this.loading) return
     this.loading = true
     try {
-      this.#take(await this.#deps.chat.get({ params: { id: this.id } }))
+      const { title } = this
+      this.#take(await this.#deps.chat.get({ params: { id: this.id } }), title)
       this.error = null
       this.#dropSaidDraft()
       this.#lookAgain(LOOKS)
@@ -199,9 +200,10 @@ export class Talk {
 
   /** Brings the turns in line with what is stored, also where the connection broke after the server took `unsent`. */
   async #settle(unsent?: Turn): Promise<void> {
+    const { title } = this
     const stored = await this.#stored(unsent).catch(() => null)
     if (!stored || this.replying) return
-    this.#take(stored)
+    this.#take(stored, title)
     if (this.id === null) this.#begin(stored.id)
     if (unsent) this.#keep()
   }
@@ -221,11 +223,12 @@ export class Talk {
     if (said && said.state === 'complete' && said.content === this.draft.trim()) this.write('')
   }
 
-  #take(stored: StoredTalk): void {
-    this.title = stored.title || this.title
+  /** A talk that was renamed since it was called `titleBefore` knows better than an answer asked for before that. */
+  #take(stored: StoredTalk, titleBefore: string): void {
+    if (this.title === titleBefore) this.title = stored.title || titleBefore
     const messages = stored.messages.filter(({ id }) => !this.#replaced.has(id))
     this.turns = mergeTurns(this.turns, messages, this.ended)
-    this.#deps.stored(stored)
+    this.#deps.stored({ ...stored, title: this.title })
   }
 
   /** The server calls a reply aborted that is being written for another window. */
