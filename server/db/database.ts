@@ -122,7 +122,11 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     },
     async close() {
       await idle()
-      raw.pragma('wal_checkpoint(TRUNCATE)')
+      try {
+        raw.pragma('wal_checkpoint(TRUNCATE)')
+      } catch (err) {
+        options.log.warn({ err }, 'the log of the database stays beside it; the next start plays it in')
+      }
       await source.destroy()
     },
   }
