@@ -57,12 +57,13 @@ function readTls({ env }: Config): { cert: string; key: string } | null {
 }
 
 /** What of a failed start the owner can do something about, as an exit status and a sentence. */
-function explain(error: unknown, { env }: Config): [status: number, reason: string] | null {
+function explain(error: unknown, { env, dataPath }: Config): [status: number, reason: string] | null {
   const { code, syscall } = error as NodeJS.ErrnoException
   const port = `Port ${env.SERVICE_PORT} on ${env.SERVICE_HOST}`
   if (code === 'EADDRINUSE') return [EXIT.portTaken, `${port} is in use by another program. Choose another one with SERVICE_PORT.`]
   if (syscall === 'listen') return [EXIT.portTaken, `${port} cannot be opened (${code}).`]
   if (error instanceof NewerDatabaseError || error instanceof ConfigError) return [EXIT.config, error.message]
+  if (code?.startsWith('SQLITE_')) return [EXIT.disk, `The database in ${dataPath} cannot be used: ${(error as Error).message} (${code}).`]
   return null
 }
 
