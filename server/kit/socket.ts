@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { z } from 'zod'
@@ -59,12 +59,18 @@ function answerProtocol(offered: Set<string>): string | false {
   return first !== undefined && (first === 'bearer' || offered.size === 1) ? first : false
 }
 
-function refuse(socket: Duplex, error: unknown): void {
-  const { status, message, code } = error instanceof AppError ? error : new AppError(500, 'internal', 'Something went wrong.')
-  const body = JSON.stringify(status === 401 ? { error: 'Unauthorized' } : { error: message, code })
+/** Answers an upgrade by HTTP, in the same words as the rest of the API. */
+function refuse(socket: Duplex, error: unknown, requestId: string): void {
+  const failure = error instanceof AppError ? error : new AppError(500, 'internal', 'Something went wrong.')
+  const { status, code, message, headers } = failure
+  const body = JSON.stringify(status === 401 ? { error: 'Unauthorized' } : { error: message, code, requestId })
   const lines = [
-    `HTTP/1.1 ${status} Refused`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Refused'}`,
     'connection: close',
+    'cache-control: no-store',
+    'x-content-type-options: nosniff',
+    `x-request-id: ${requestId}`,
+    ...Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${value}`),
     'content-type: application/json; charset=utf-8',
     `content-length: ${Buffer.byteLength(body)}`,
   ]
@@ -98,6 +104,7 @@ export function createSocketServer(deps: SocketDeps) {
     clientTracking: true,
     handleProtocols: answerProtocol,
   })
+  const startedAt = Date.now().toString(36)
   let counter = 0
 
   async function admit(facts: RequestFacts): Promise<Caller> {
@@ -166,12 +173,13 @@ export function createSocketServer(deps: SocketDeps) {
   return {
     async upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
       socket.on('error', () => socket.destroy())
+      counter += 1
+      const requestId = `${startedAt}-ws-${counter.toString(36)}`
       try {
-        counter += 1
-        const caller = await admit(readFacts(req, `ws-${counter}`))
+        const caller = await admit(readFacts(req, requestId))
         server.handleUpgrade(req, socket, head, (client) => serve(client, caller))
       } catch (error) {
-        refuse(socket, error)
+        refuse(socket, error, requestId)
       }
     },
 
