@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import { DataSource, type EntitySchema, type MigrationInterface } from 'typeorm'
@@ -75,10 +75,19 @@ function configure(raw: BetterSqlite3.Database): void {
   raw.pragma('busy_timeout = 0')
   raw.pragma('wal_autocheckpoint = 1000')
   raw.pragma('journal_size_limit = 67108864')
-  if (raw.pragma('application_id', { simple: true }) !== 0) return
-  // Tells this database from every other one, for the check of its log; it has to be in the file itself.
+}
+
+/**
+ * Makes an empty database that carries a mark of its own, by which a log left by another one is told. It appears under
+ * its name when it is whole, so that an empty file there is always a damaged one.
+ */
+function create(path: string): void {
+  const part = `${path}.part`
+  for (const left of [part, `${part}-journal`]) rmSync(left, { force: true })
+  const raw = new BetterSqlite3(part)
   raw.pragma(`application_id = ${randomInt(1, 2 ** 31)}`)
-  raw.pragma('wal_checkpoint(TRUNCATE)')
+  raw.close()
+  renameSync(part, path)
 }
 
 /** Opens, mends, upgrades and serves the database. Throws {@link NewerDatabaseError} for a file of a later version. */
@@ -87,6 +96,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   mkdirSync(options.backupsPath, { recursive: true })
   const damage = mend(options)
   refuseNewer(options)
+  if (!existsSync(options.path)) create(options.path)
   const source = new DataSource({
     type: 'better-sqlite3',
     database: options.path,
