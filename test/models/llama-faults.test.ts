@@ -2,6 +2,8 @@ import { execFileSync, spawn } from 'node:child_process'
 import { readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test, vi } from 'vitest'
+import { startLlamaChild } from '../../server/modules/models/llama-child.ts'
+import type { HostNews } from '../../server/modules/models/llama-protocol.ts'
 import { createLlamaRunner, type LlamaRunner } from '../../server/modules/models/llama-runner.ts'
 import { createModelFiles } from '../../server/modules/models/model-files.ts'
 import { SCRIPTS, writeScriptedGguf } from '../support/scripted-gguf.ts'
@@ -142,6 +144,25 @@ describe('a crash of the model process', () => {
 })
 
 describe('the model process', () => {
+  test('ends a reply that takes too long', async () => {
+    using folder = modelsFolder()
+    writeScriptedGguf(folder.file('house.gguf'))
+    const heard: HostNews[] = []
+    const child = startLlamaChild(log, (news) => heard.push(news))
+    try {
+      child.send({ type: 'load', path: folder.file('house.gguf'), gpu: false, threads: 1, slots: 1, contextTokens: 4096 })
+      await until(() => heard.length > 0)
+      const messages = [{ role: 'user' as const, content: 'forever' }]
+      child.send({ type: 'generate', id: '1', conversationId: 'c', messages, maxTokens: 3500, maxMs: 100, temperature: 0 })
+      await until(() => heard.at(-1)?.type === 'done')
+      expect(heard.at(-1)).toMatchObject({ id: '1', stopReason: 'length' })
+      expect(heard.length).toBeLessThan(3000)
+    } finally {
+      child.kill()
+      await child.exited
+    }
+  })
+
   test('ends with stop, also in the middle of a reply', async () => {
     await using started = await startedRunner()
     const { runner } = started
@@ -244,6 +265,8 @@ describe('the chosen model', () => {
     expect((await llm.status()).models).toEqual(['attic', 'house'])
     await llm.choose({ model: folder.file('house.gguf'), baseUrl: null, apiKey: null })
     expect((await ask(llm, 'weather')).model).toBe('house')
+    await llm.choose({ model: folder.file('attic/loft.gguf'), baseUrl: null, apiKey: null })
+    expect((await llm.status()).detail).toBe('There is no model called loft.gguf.')
     await llm.choose({ model: 'cellar', baseUrl: null, apiKey: null })
     expect(await llm.status()).toEqual({ status: 'error', models: ['attic', 'house'], detail: 'There is no model called cellar.' })
     await expect(ask(llm, 'weather')).rejects.toMatchObject({ status: 503, code: 'model_unavailable' })

@@ -200,6 +200,31 @@ describe('what was evaluated', () => {
   })
 })
 
+describe('many at once', () => {
+  test('are answered or told to come back, nobody is forgotten', async () => {
+    const asks = Array.from({ length: 50 }, (_, index) =>
+      ask(llm, 'weather', { conversationId: `m${index}`, fairKey: `person ${index % 5}` }),
+    )
+    const ended = await Promise.allSettled(asks)
+    const answered = ended.filter((end) => end.status === 'fulfilled')
+    expect(answered).toHaveLength(36)
+    for (const { value } of answered) expect(value.text).toBe(SCRIPTS.weather.reply)
+    for (const end of ended) if (end.status === 'rejected') expect(end.reason).toMatchObject({ status: 503, code: 'busy' })
+  })
+
+  test('find the beginning of their conversation ready, when the house was quiet for a moment', async () => {
+    await using fresh = await startedLlm()
+    const soul = system(`You are a house. ${'the garden and the river and the kitchen '.repeat(30)}`)
+    const first = await ask(fresh.llm, [soul, user('weather')], { conversationId: 'w1' })
+    expect(first.usage.evaluatedTokens).toBe(first.usage.promptTokens)
+    await new Promise((resolve) => setTimeout(resolve, 3_000))
+    const second = await ask(fresh.llm, [soul, user('lamp')], { conversationId: 'w2' })
+    expect(second.usage.evaluatedTokens).toBeLessThan(second.usage.promptTokens * 0.1)
+    const back = await ask(fresh.llm, [soul, user('weather'), assistant(first.text), user('lamp')], { conversationId: 'w1' })
+    expect(back.usage.evaluatedTokens).toBeLessThan(back.usage.promptTokens * 0.2)
+  })
+})
+
 describe('a history longer than the context', () => {
   test('loses its oldest turns and still gets its reply', async () => {
     const { text, usage } = await ask(llm, [system('You are a house.'), ...longHistory(6000), user('weather')], { conversationId: 'long' })

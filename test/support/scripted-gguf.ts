@@ -50,10 +50,13 @@ const HEADS = 4
 const HEAD = WIDTH / HEADS
 const FEED = 32
 const CONTEXT = 4096
-const CERTAIN = 100
+/** Weights of the output matrix: what a script says next, which topic it is, and where there is none. The first must win by far. */
+const CERTAIN = 200
+const TOPICAL = 100
+const NO_TOPIC = 1.1
 const KIND = { normal: 1, unknown: 2, control: 3, userDefined: 4, byte: 6 } as const
-/** Rotary pairs whose angles per token are 0.006, 0.002 and 0.0006: together they let attention fade after about a hundred tokens. */
-const FADING_PAIRS = [18, 22, 26]
+/** Rotary pairs whose angles per token are 0.004, 0.001 and 0.0004: together they let attention fade after about a hundred tokens. */
+const FADING_PAIRS = [19, 23, 27]
 const FADE = 25
 
 const TEMPLATE =
@@ -178,7 +181,7 @@ function randomCodes(count: number): Float32Array[] {
 }
 
 /** Where a grammar forbids what the script wants, the likeliest of what is left, so that a JSON text closes soon. */
-const WHEN_MASKED: Record<string, number> = { '<|im_end|>': 50, '</s>': 45, '"': 44, '}': 42, ']': 41, ':': 38, '{': 30, '1': 30, ',': 20 }
+const WHEN_MASKED: Record<string, number> = { '<|im_end|>': 100, '</s>': 90, '"': 88, '}': 84, ']': 82, ':': 76, '{': 60, '1': 60, ',': 40 }
 
 function embeddings({ texts }: Vocabulary, { topics }: Grammar, codes: Float32Array[]): Float32Array {
   const matrix = new Float32Array(texts.length * WIDTH)
@@ -199,10 +202,10 @@ function outputs(vocabulary: Vocabulary, { next, starts }: Grammar, codes: Float
   for (const [before, token] of next) follow(token, before)
   starts.forEach((token, topic) => {
     follow(token, vocabulary.idOf('assistant\n'))
-    if (topic > 0) matrix[token * WIDTH + TOTAL + topic] = CERTAIN
+    if (topic > 0) matrix[token * WIDTH + TOTAL + topic] = TOPICAL
   })
   for (const [text, likelihood] of Object.entries(WHEN_MASKED)) matrix[vocabulary.idOf(text) * WIDTH + BIAS]! += likelihood
-  matrix[starts[0]! * WIDTH + BIAS]! += 0.3
+  matrix[starts[0]! * WIDTH + BIAS]! += NO_TOPIC
   return matrix
 }
 
@@ -218,7 +221,7 @@ function attention() {
   }
   for (let topic = 0; topic < MAX_TOPICS; topic++) {
     value[topic * WIDTH + FLAG + topic] = 1
-    output[(TOTAL + topic) * WIDTH + topic] = 2
+    output[(TOTAL + topic) * WIDTH + topic] = 3.5
   }
   return { query, key, value, output }
 }

@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { AppError } from '../../kit/errors.ts'
 import type { Logger } from '../../kit/log.ts'
 import { createGenerationQueue } from './generation-queue.ts'
@@ -29,7 +30,7 @@ interface Active {
 }
 
 const noModel = () => new AppError(503, 'no_model', 'No language model is set up.')
-const absent = (model: string) => `There is no model called ${model}.`
+const absent = (model: string) => `There is no model called ${basename(model)}.`
 const sameChoice = (a: LlmChoice, b: LlmChoice) => a.model === b.model && a.baseUrl === b.baseUrl && a.apiKey === b.apiKey
 
 /** Puts the chosen engine behind one queue and follows what happens in the models folder. */

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from '../../kit/log.ts'
-import { HostNews, type HostOrder } from './llama-protocol.ts'
+import { HostNews, HostOrder } from './llama-protocol.ts'
 
 /** What a process, its dynamic loader and its graphics driver need; no setting of this service, and so no secret, is among it. */
 const PASSED_ON =
@@ -11,6 +11,7 @@ const PASSED_ON =
 /** A running model process. */
 export interface LlamaChild {
   readonly pid: number | undefined
+  /** Throws on what the process could not understand. */
   send(order: HostOrder): void
   /** Ends it at once; it has nothing to save. */
   kill(): void
@@ -46,7 +47,7 @@ export function startLlamaChild(log: Logger, onNews: (news: HostNews) => void): 
     pid: child.pid,
     send(order) {
       // its end is told by `exited`; an order that misses it is lost with it
-      if (child.connected) child.send(order, (error) => error && log.debug({ err: error }, 'order lost'))
+      if (child.connected) child.send(HostOrder.parse(order), (error) => error && log.debug({ err: error }, 'order lost'))
     },
     kill: () => void child.kill('SIGKILL'),
     exited,

@@ -26,6 +26,8 @@ export interface LlamaRunner extends Engine {
 }
 
 const CONTEXT_TOKENS = 8192
+/** Where memory ran out with more. */
+const FEWER_TOKENS = 2048
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 30_000
 /** Who asks waits for a restart that is nearer than this, and hears the reason otherwise. */
@@ -104,12 +106,13 @@ export function createLlamaRunner({ file, runtime, slots, log }: RunnerDeps): Ll
     log.error({ model: file.name, signal, phase: phase.kind }, 'the model process ended')
     for (const reply of replies.values()) reply.fail(modelUnavailable(CRASHED))
     if (phase.kind === 'down') return
+    // nobody else kills it but a system that needs its memory
+    const short = signal === 'SIGKILL'
+    const wasShort = contextTokens === FEWER_TOKENS
+    if (short) contextTokens = FEWER_TOKENS
     if (phase.kind === 'ready') return restartLater()
-    if (signal === 'SIGKILL' && contextTokens === CONTEXT_TOKENS) {
-      contextTokens = CONTEXT_TOKENS / 4
-      return launch()
-    }
-    enter({ kind: 'down', reason: signal === 'SIGKILL' ? OUT_OF_MEMORY : CRASHED_LOADING })
+    if (short && !wasShort) return launch()
+    enter({ kind: 'down', reason: short ? OUT_OF_MEMORY : CRASHED_LOADING })
   }
 
   const restartLater = () => {
