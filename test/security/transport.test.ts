@@ -254,14 +254,15 @@ test('answers of the API may not be framed, kept or read by other sites', async 
   expect([...preflight.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
 })
 
-const post = (body: Buffer | string, headers: Record<string, string>) => {
+const post = async (body: Buffer | string, headers: Record<string, string>) => {
   const bytes = Buffer.from(body)
   const lines = [
-    `POST /api/auth/local HTTP/1.1`,
+    'POST /api/chat HTTP/1.1',
     `Host: ${host}`,
     'Content-Type: application/json',
     `Content-Length: ${bytes.length}`,
     'Connection: close',
+    `Authorization: Bearer ${await guestToken()}`,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
   ]
   return exchange(house.url, Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), bytes]), 4_000)
@@ -272,10 +273,10 @@ test('deep, wide and doubled JSON is read or refused at once', async () => {
     'nested lists': ['['.repeat(100_000) + ']'.repeat(100_000), [400]],
     'nested lists that never end': ['['.repeat(500_000), [400]],
     'nested objects': [`${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`, [400]],
-    'nested in a known field': [`{"password":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, [400]],
+    'nested in a known field': [`{"message":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, [400]],
     'a hundred thousand keys': [`{${Array.from({ length: 90_000 }, (_, at) => `"k${at}":1`).join(',')}}`, [400]],
-    'a long number': [`{"password":${'9'.repeat(900_000)}}`, [400]],
-    'one key twice': ['{"password":1,"password":"wrong"}', [401]],
+    'a long number': [`{"message":${'9'.repeat(900_000)}}`, [400]],
+    'one key twice': ['{"message":1,"message":"wrong"}', [200]],
   }
   for (const [about, [body, statuses]] of Object.entries(bodies)) {
     const startedAt = performance.now()
@@ -287,12 +288,12 @@ test('deep, wide and doubled JSON is read or refused at once', async () => {
 })
 
 test('a compressed body is read within the same measure, and a broken or strange one refused', async () => {
-  const good = JSON.stringify({ password: 'wrong' })
+  const good = JSON.stringify({ message: 'wrong' })
   const bomb = Buffer.alloc(16 * 1024 * 1024, ' ')
   const quick = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }
   const cases: [string, string, Buffer | string, number[]][] = [
-    ['gzip', 'gzip', gzipSync(good), [401, 415]],
-    ['deflate', 'deflate', deflateSync(good), [401, 415]],
+    ['gzip', 'gzip', gzipSync(good), [200, 415]],
+    ['deflate', 'deflate', deflateSync(good), [200, 415]],
     ['a gzip bomb', 'gzip', gzipSync(bomb), [413, 415]],
     ['a deflate bomb', 'deflate', deflateSync(bomb), [413, 415]],
     ['a brotli bomb', 'br', brotliCompressSync(bomb, quick), [413, 415]],
@@ -300,8 +301,8 @@ test('a compressed body is read within the same measure, and a broken or strange
     ['no gzip', 'gzip', good, [400]],
     ['no deflate', 'deflate', good, [400]],
     ['no brotli', 'br', good, [400, 415]],
-    ['gzip cut short', 'gzip', gzipSync(JSON.stringify({ password: 'x'.repeat(5_000) })).subarray(0, 30), [400]],
-    ['gzip with something behind', 'gzip', Buffer.concat([gzipSync(good), Buffer.from('trailing')]), [400, 401]],
+    ['gzip cut short', 'gzip', gzipSync(JSON.stringify({ message: 'x'.repeat(5_000) })).subarray(0, 30), [400]],
+    ['gzip with something behind', 'gzip', Buffer.concat([gzipSync(good), Buffer.from('trailing')]), [200, 400]],
     ['an unknown encoding', 'zstdx', good, [415]],
     ['a strange encoding', '__proto__', good, [415]],
   ]
@@ -410,15 +411,15 @@ test('behind a trusted proxy it is the client that counts, not what the client m
       { 'x-forwarded-for': 'unknown' },
     ] as Record<string, string>[])
       expect((await request(headers)).status, JSON.stringify(headers)).toBe(403)
-    const startedAt = performance.now()
-    await Promise.all(
-      Array.from({ length: 50 }, () =>
-        proxied.stranger().fetch('/api/status', {
-          headers: { 'x-forwarded-proto': `${' ,'.repeat(3_500)}a`, 'x-forwarded-for': `${' ,'.repeat(3_500)}a` },
-        }),
-      ),
+    const timed = async (headers: Record<string, string>) => {
+      const startedAt = performance.now()
+      for (let at = 0; at < 30; at += 1) await proxied.stranger().fetch('/api/status', { headers })
+      return performance.now() - startedAt
+    }
+    const plain = await timed({ 'x-forwarded-for': '203.0.113.9' })
+    expect(await timed({ 'x-forwarded-proto': `${' ,'.repeat(3_500)}a`, 'x-forwarded-for': `${' ,'.repeat(3_500)}a` })).toBeLessThan(
+      5 * plain + 500,
     )
-    expect(performance.now() - startedAt).toBeLessThan(3_000)
     const signedIn = await proxied.stranger().fetch('/api/auth/local', {
       ...json({ password: OWNER_PASSWORD }),
       headers: { 'content-type': 'application/json', 'x-forwarded-for': '203.0.113.11', 'x-forwarded-proto': 'https, http' },
