@@ -46,6 +46,8 @@ export function createPages({ root, isSetUp, readFacts, signIn }: PagesDeps): Mi
   const index = existsSync(join(root, 'index.html')) ? readFileSync(join(root, 'index.html'), 'utf8') : NOT_BUILT
   const files = existsSync(root)
     ? sirv(root, {
+        // looks at the disk each time: its list made at the start would end the server once a file of it is gone
+        dev: true,
         etag: true,
         extensions: [],
         setHeaders(res, path) {

@@ -11,12 +11,12 @@ export interface Listening {
 const isLinkLocal = (address: string) => /^(169\.254\.|fe80:)/i.test(address)
 const inUrl = (address: string) => (address.includes(':') ? `[${address}]` : address)
 
-/** LAN addresses first, IPv4 before IPv6; link-local ones need a zone and are of no use in a link. */
+/** IPv4 first, which every phone and TV speaks, and of each the LAN's first; link-local ones need a zone and are of no use in a link. */
 function lanAddresses(): string[] {
   const all = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
   const usable = all.filter(({ internal, address }) => !internal && !isLinkLocal(address))
   return usable
-    .sort((a, b) => Number(isPrivateAddress(b.address)) - Number(isPrivateAddress(a.address)) || a.family.localeCompare(b.family))
+    .sort((a, b) => a.family.localeCompare(b.family) || Number(isPrivateAddress(b.address)) - Number(isPrivateAddress(a.address)))
     .map(({ address }) => address)
 }
 
