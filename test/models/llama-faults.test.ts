@@ -3,6 +3,7 @@ import { readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from '
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test, vi } from 'vitest'
 import { startLlamaChild } from '../../server/modules/models/llama-child.ts'
+import { explainLoadFault } from '../../server/modules/models/llama-faults.ts'
 import type { HostNews } from '../../server/modules/models/llama-protocol.ts'
 import { createLlamaRunner, type LlamaRunner } from '../../server/modules/models/llama-runner.ts'
 import { createModelFiles } from '../../server/modules/models/model-files.ts'
@@ -53,8 +54,6 @@ describe('a file that is no model', () => {
 
   test.each<[string, () => Buffer, RegExp]>([
     ['cut in its weights', () => scripted().subarray(0, 2_000_000), /damaged or incomplete/],
-    ['cut in its head', () => scripted().subarray(0, 3_000), /damaged or incomplete/],
-    ['empty', () => Buffer.alloc(0), /not a GGUF/],
     ['a picture', () => jpeg, /not a GGUF/],
     ['of an unknown kind', otherKind, /not supported/],
     ['that makes the native library abort', doubled, /failed on this file/],
@@ -143,6 +142,17 @@ describe('a crash of the model process', () => {
   })
 })
 
+test.each([
+  ["Error: ENOENT: no such file or directory, open '/x.gguf'", /not there/],
+  ['Error: Invalid GGUF magic. Expected "GGUF" but got "    ".', /not a GGUF/],
+  ['Error: Failed to load model\ngguf_init_from_reader: failed to read key-value pairs', /damaged or incomplete/],
+  ['RangeError: The value of "size" is out of range.', /damaged or incomplete/],
+  ['Error: A context size of 4096 is too large for the available VRAM', /not enough memory/],
+  ['Error: something new', /could not be loaded/],
+])('%s is said in plain words', (cause, reason) => {
+  expect(explainLoadFault(cause)).toMatch(reason)
+})
+
 describe('the model process', () => {
   test('ends a reply that takes too long', async () => {
     using folder = modelsFolder()
@@ -223,6 +233,8 @@ describe('the chosen model', () => {
     expect((await started.llm.status()).status).toBe('loading')
     expect((await asked).text).toBe(SCRIPTS.weather.reply)
     expect(await started.llm.status()).toEqual({ status: 'ok', models: ['house'] })
+    await started.llm.choose({ model: null, baseUrl: null, apiKey: null })
+    expect((await started.llm.status()).status, 'chosen again, it is not loaded anew').toBe('ok')
   })
 
   test('is found when it appears, without a restart', async () => {
@@ -270,14 +282,6 @@ describe('the chosen model', () => {
     await llm.choose({ model: 'cellar', baseUrl: null, apiKey: null })
     expect(await llm.status()).toEqual({ status: 'error', models: ['attic', 'house'], detail: 'There is no model called cellar.' })
     await expect(ask(llm, 'weather')).rejects.toMatchObject({ status: 503, code: 'model_unavailable' })
-  })
-
-  test('is not loaded anew when it is chosen again', async () => {
-    await using started = await startedLlm()
-    const { llm } = started
-    await ask(llm, 'weather')
-    await llm.choose({ model: null, baseUrl: null, apiKey: null })
-    expect((await llm.status()).status).toBe('ok')
   })
 })
 
