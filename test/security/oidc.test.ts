@@ -5,15 +5,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ConfigError, readConfig } from '../../server/config.ts'
 import { type House, startHouse } from '../support/house.ts'
 import { CookieJar } from '../support/http.ts'
-import {
-  CLIENT,
-  type FakeProvider,
-  idpEnv,
-  listen,
-  startFakeProvider,
-  startRealProvider,
-  tokenAnswer,
-} from '../support/identity-provider.ts'
+import { CLIENT, type FakeProvider, idpEnv, startFakeProvider, startRealProvider, tokenAnswer } from '../support/identity-provider.ts'
+import { listen } from '../support/listener.ts'
 
 let idp: FakeProvider
 /** Lets in one address. */

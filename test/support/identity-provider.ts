@@ -1,37 +1,9 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import Provider from 'oidc-provider'
+import { type Endpoint, listen } from './listener.ts'
 
 export const CLIENT = { id: 'hearth', secret: 'a client secret of the house' }
-
-export interface Endpoint {
-  url: string
-  /** Every path that was asked for. */
-  hits: string[]
-  handle: (req: IncomingMessage, res: ServerResponse) => void
-  [Symbol.asyncDispose](): Promise<void>
-}
-
-/** An HTTP server on a free loopback port whose handler may be exchanged. */
-export async function listen(handle: Endpoint['handle']): Promise<Endpoint> {
-  const hits: string[] = []
-  const server: Server = createServer((req, res) => {
-    hits.push(req.url ?? '')
-    endpoint.handle(req, res)
-  })
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
-  const endpoint: Endpoint = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    hits,
-    handle,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
-  return endpoint
-}
 
 /** What `AUTH_IDP_*` says of a provider at this address. */
 export const idpEnv = (issuer: string) => ({ AUTH_IDP_ISSUER: issuer, AUTH_IDP_ID: CLIENT.id, AUTH_IDP_SECRET: CLIENT.secret })
