@@ -48,7 +48,7 @@ export async function openContext(
   page.on('console', (message) => {
     if (message.type() === 'error' && /Content Security Policy|Uncaught/.test(message.text())) faults.push(message.text())
   })
-  page.setDefaultTimeout(15_000)
+  page.setDefaultTimeout(30_000)
   return { context, page, faults }
 }
 

@@ -75,8 +75,10 @@ test.each([
     // A phone comes in through the link that the camera would open.
     await owner.page.goto(`${base}/paired-devices`)
     await owner.page.getByRole('button', { name: 'Add a device' }).first().click()
-    await owner.page.getByRole('button', { name: 'Show the code to scan' }).click()
-    const started = await owner.page.waitForResponse((response) => response.url().endsWith('/api/auth/pair/start'))
+    const [started] = await Promise.all([
+      owner.page.waitForResponse((response) => response.url().endsWith('/api/auth/pair/start')),
+      owner.page.getByRole('button', { name: 'Show the code to scan' }).click(),
+    ])
     const { webQr } = (await started.json()) as { webQr: string }
     await owner.page.getByText('Waiting for the device').waitFor()
     await picture(owner.page, `${shots}-pairing-desktop`)
