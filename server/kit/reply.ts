@@ -58,8 +58,9 @@ export function createReply(res: ServerResponse, requestId: string) {
   return {
     reply,
     json(status: number, value: unknown): void {
-      const body = Buffer.from(JSON.stringify(value))
-      res.writeHead(status, head('application/json; charset=utf-8', body.length)).end(body)
+      // A string leaves together with its head in one write, a buffer does not.
+      const body = JSON.stringify(value)
+      res.writeHead(status, head('application/json; charset=utf-8', Buffer.byteLength(body))).end(body)
     },
     empty: (status: number): void => void res.writeHead(status, head(null, null)).end(),
     /** The 401 is bare by contract, so that it tells nothing about what failed. */

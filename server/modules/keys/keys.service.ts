@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Database } from '../../db/database.ts'
+import { BOUND_TEXT } from '../../db/rows.ts'
 import type { Caller } from '../../kit/caller.ts'
 import { randomToken, sha256 } from '../../kit/crypto.ts'
 import { notFound } from '../../kit/errors.ts'
@@ -8,6 +9,7 @@ import type { HouseholdService } from '../household/household.service.ts'
 import type { ApiKey } from './keys.contract.ts'
 import { type ApiKeyRow, ApiKeyTable } from './keys.table.ts'
 
+const BY_HASH = `SELECT * FROM "api_key" WHERE "keyHash" = ${BOUND_TEXT}`
 /** A key's last use is written down this often at most. */
 const TOUCH_MS = 60_000
 
@@ -55,7 +57,7 @@ export function createKeysService({ db, household, sockets, onWriteFailed }: Key
     },
 
     callerOf(key: string): Caller | null {
-      const row = db.first(ApiKeyTable, { keyHash: sha256(key) })
+      const row = db.select<ApiKeyRow>(BY_HASH, [sha256(key)])[0]
       const house = household.house()
       if (!row || !house || (row.expiresAt !== null && Date.parse(row.expiresAt) <= Date.now())) return null
       touch(row)
