@@ -7,7 +7,7 @@ const SMALLEST_SLICE = 16
 /** A slice that has begun cannot be stopped, so a large one must be over within this time. */
 const SLICE_MS = 200
 /** Where even a good slice takes longer than this, waiting for it is worse than evaluating slowly. */
-const TOO_LONG_MS = 400
+const TOO_LONG_MS = 1_000
 
 /** Evaluates prompts slice by slice, each as long as suits this machine, so that a cancelled one soon stops and other replies go on. */
 export interface Prefill {
