@@ -105,15 +105,17 @@ export function createRepliesService({ db, conversations, household, llm, soul, 
       pumping = null
     }
     let pumpFailed: unknown
+    const cannotKeep = new AbortController()
     const onText = (text: string) => {
       said += text
       pumping ??= pump().catch((error: unknown) => {
         pumpFailed = error
+        cannotKeep.abort() // what cannot be kept is not sent, so nobody needs the rest
       })
     }
 
     try {
-      const { stopReason, model } = await generate(turn, signal, onText)
+      const { stopReason, model } = await generate(turn, AbortSignal.any([signal, cannotKeep.signal]), onText)
       await pumping
       if (pumpFailed) throw pumpFailed
       const aborted = stopReason === 'aborted' || signal.aborted
