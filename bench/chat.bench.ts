@@ -61,7 +61,7 @@ const one = (stream: StreamReply) => () => {
   return measureReply(stream, `c${asked}`, stream === overHttp ? [{ role: 'user', content: text }] : asRead(text), PIECES)
 }
 const contenders = { direct: one(direct.stream), ours: one(overHttp) }
-await interleave(1, contenders)
+await interleave(5, contenders) // until each of the four slots has read the system message, as the library's one session has
 const results = await interleave(ROUNDS, contenders)
 const paired = (of: (round: number) => number) => median(results.ours.map((_, round) => of(round)))
 report(
