@@ -21,7 +21,7 @@ const modelPath = join(folder, 'random.gguf')
 writeRandomGguf(modelPath)
 const hearth = await startServer({ env: { SERVICE_LLM_MODEL: modelPath, SERVICE_LLM_THREADS: String(threads) } })
 const { key, api } = await credentials(hearth)
-const direct = await directLlama(modelPath, threads)
+const direct = await directLlama(modelPath, threads, 0.7) // as warm as a chat is, so that both say words of the same lengths
 const house = await api.household.get()
 const soul = readFileSync(join(import.meta.dirname, '..', 'resources', 'soul.md'), 'utf8').trim()
 const system = systemMessage({ soul, ...house, speaker: house.persons[0] ?? null })

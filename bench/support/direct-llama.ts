@@ -2,7 +2,11 @@ import { type ChatHistoryItem, getLlama, LlamaChatSession, LlamaLogLevel } from 
 import type { StreamReply } from './reply-speed.ts'
 
 /** The library as its manual uses it: one sequence, one session, in this process. */
-export async function directLlama(modelPath: string, threads: number): Promise<{ stream: StreamReply; stop(): Promise<void> }> {
+export async function directLlama(
+  modelPath: string,
+  threads: number,
+  temperature = 0,
+): Promise<{ stream: StreamReply; stop(): Promise<void> }> {
   const llama = await getLlama({ gpu: false, build: 'never', progressLogs: false, maxThreads: 0, logLevel: LlamaLogLevel.error })
   const model = await llama.loadModel({ modelPath })
   const context = await model.createContext({ contextSize: 4096, threads })
@@ -17,7 +21,7 @@ export async function directLlama(modelPath: string, threads: number): Promise<{
       )
     session.setChatHistory(history)
     const text = await session.prompt(messages.at(-1)?.content ?? '', {
-      temperature: 0,
+      temperature,
       signal,
       stopOnAbortSignal: true,
       onTextChunk: (piece) => piece !== '' && onText(piece),
