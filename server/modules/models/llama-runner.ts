@@ -148,8 +148,8 @@ export function createLlamaRunner({ file, runtime, slots, log }: RunnerDeps): Ll
     }
     replies.set(id, reply)
     request.signal.addEventListener('abort', cancel, { once: true })
-    own.send(order(id, request))
     try {
+      own.send(order(id, request))
       const result = await reply.result
       crashes = 0
       return { ...result, model: file.name }
