@@ -115,7 +115,7 @@ test.each([
     await heard(tv.page, 'Done, they are switched on now.')
     await picture(tv.page, `${shots}-chat-tv`)
     await expectAccessible(tv.page)
-    await owner.page.getByRole('list', { name: 'Devices' }).getByText('Bob’s phone').waitFor()
+    await owner.page.getByRole('list', { name: 'Devices' }).getByText('TV', { exact: true }).waitFor()
     await picture(owner.page, `${shots}-paired-devices-desktop`)
     await expectAccessible(owner.page)
 

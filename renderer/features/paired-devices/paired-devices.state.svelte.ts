@@ -4,6 +4,8 @@ import type { HearthClient } from '../../api.ts'
 import { Resource } from '../../ui/resource.svelte.ts'
 
 const REFRESH_MS = 20_000
+/** A device that was let in asks every 2.5 s whether it was. */
+const SOON_MS = [3_000, 6_000]
 
 export interface DeviceEdit {
   name: string
@@ -39,6 +41,11 @@ export class PairedDevicesState {
       clearInterval(timer)
       document.removeEventListener('visibilitychange', look)
     }
+  }
+
+  /** Looks again in a moment, for a device that is on its way in. */
+  lookSoon(): void {
+    for (const ms of SOON_MS) setTimeout(() => void this.devices.load(), ms)
   }
 
   /** Sends only what differs, so that a new name alone does not sign the device in anew. */
