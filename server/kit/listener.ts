@@ -19,6 +19,7 @@ export interface Listener {
 
 const HEADERS_MS = 15_000
 const REQUEST_MS = 6 * 3_600_000 // a large upload over a slow line; headers and idle lines have limits of their own
+const LEFTOVER_MS = 30_000
 const TLS_HANDSHAKE = 0x16
 const BAD_REQUEST = 'HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n'
 const limits = {
@@ -55,10 +56,23 @@ function hasTwoHosts({ rawHeaders }: IncomingMessage): boolean {
   return hosts > 1
 }
 
+/** Lets go of a client that has its answer and goes on sending the body that nobody reads. */
+function limitLeftover(req: IncomingMessage, res: ServerResponse): void {
+  if (req.headers['content-length'] === undefined && req.headers['transfer-encoding'] === undefined) return
+  res.once('finish', () => {
+    if (req.complete) return
+    const timer = setTimeout(() => req.socket.destroy(), LEFTOVER_MS)
+    req.once('close', () => clearTimeout(timer))
+  })
+}
+
 /** The one port: HTTP, upgrades, and TLS beside it where there is a certificate. Rejects with the system's error, such as EADDRINUSE. */
 export function createListener({ handle: serve, upgrade: serveUpgrade, tls }: ListenerDeps): Listener {
-  const handle = (req: IncomingMessage, res: ServerResponse) =>
-    hasTwoHosts(req) ? void res.writeHead(400, { connection: 'close' }).end() : serve(req, res)
+  const handle = (req: IncomingMessage, res: ServerResponse) => {
+    if (hasTwoHosts(req)) return void res.writeHead(400, { connection: 'close' }).end()
+    limitLeftover(req, res)
+    serve(req, res)
+  }
   const upgrade = (req: IncomingMessage, socket: Duplex, head: Buffer) =>
     hasTwoHosts(req) ? void socket.end(BAD_REQUEST) : serveUpgrade(req, socket, head)
   const plain = createHttpServer(limits, handle)
