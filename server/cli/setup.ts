@@ -1,11 +1,9 @@
 import { api } from '../api.ts'
-import { readConfig } from '../config.ts'
 import { ApiError, createClient } from '../kit/client.ts'
-import { findPaths } from '../paths.ts'
-import { ask } from './ask.ts'
+import { configOrEnd, end, openTerminal } from './terminal.ts'
 
 /** Sets a running Hearth up from the terminal of its machine, for houses without a screen. */
-const { env } = readConfig(process.env, findPaths(`${import.meta.dirname}/..`).checkout)
+const { env } = configOrEnd()
 const base = `http://127.0.0.1:${env.SERVICE_PORT}`
 const client = createClient(api, (path, init) =>
   fetch(base + path, init).catch((): never => {
@@ -13,13 +11,9 @@ const client = createClient(api, (path, init) =>
   }),
 )
 
-function end(line: string, status: number): never {
-  process.stdout.write(`${line}\n`)
-  process.exit(status)
-}
-
 try {
   if (!(await client.setup.state()).required) end('This Hearth is set up already.', 0)
+  const { ask } = openTerminal()
   const pin = await ask('Setup PIN (printed where Hearth was started): ')
   const name = await ask('Your name: ')
   const password = await ask('A password of at least 10 characters: ', { hidden: true })
