@@ -15,11 +15,14 @@ const SECRET_KEYS = [
   'pin',
   'ticket',
 ]
-const IN_TEXT = /\b(token|key|code|state|secret|ticket)=[^&\s"']+|\b(Bearer)\s+[\w.~+/=-]+/gi
+/** Values after a telling name, as in queries, cookies and settings, stop where a JSON string or a further pair begins. */
+const NAMED = /((?:token|key|code|state|secret|ticket|password|hearth_session|hearth_device)=)[^&;,\s"'\\]+/gi
+const BEARER = /\b(Bearer|Basic)\s+[\w.~+/=-]{8,}/gi
+const API_KEY = /\bhk_[\w-]{8,}/g
 
 /** Takes credentials out of a text that was made elsewhere, such as a URL or another library's error. */
 export const redactText = (text: string): string =>
-  text.replace(IN_TEXT, (_match, name?: string, scheme?: string) => (scheme ? `${scheme} [redacted]` : `${name}=[redacted]`))
+  text.replace(NAMED, '$1[redacted]').replace(BEARER, '$1 [redacted]').replace(API_KEY, '[redacted]')
 
 /** Structured log, one JSON object a line on stderr; stdout keeps the few lines meant for people and scripts. */
 export function createLog(level: string): Logger {
@@ -29,18 +32,8 @@ export function createLog(level: string): Logger {
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      redact: { paths: SECRET_KEYS.flatMap((key) => [key, `*.${key}`, `*.*.${key}`]), censor: '[redacted]' },
-      hooks: {
-        logMethod(args, method) {
-          method.apply(this, args.map((arg: unknown) => (typeof arg === 'string' ? redactText(arg) : arg)) as Parameters<typeof method>)
-        },
-      },
-      serializers: {
-        err: (error: unknown) => {
-          const plain = pino.stdSerializers.err(error as Error)
-          return { ...plain, message: redactText(plain.message ?? ''), stack: redactText(plain.stack ?? '') }
-        },
-      },
+      redact: { paths: SECRET_KEYS.flatMap((key) => [key, `*.${key}`, `*.*.${key}`, `*.*.*.${key}`]), censor: '[redacted]' },
+      hooks: { streamWrite: redactText },
     },
     pino.destination({ fd: 2, sync: true }),
   )
