@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { createHmac, randomUUID } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
@@ -106,6 +106,14 @@ test('a cookie that was changed, cut or signed by another is nobody', async () =
     `${instance}.${id}..${signature}`, '%E0%A4%A', '%00', 'a'.repeat(4_000), `"${value}x"`,
   ] // biome-ignore format: a table
   for (const cookie of bad) await expectOut(`hearth_session=${cookie}`, cookie.slice(0, 60))
+  const signed = (...parts: string[]) => {
+    const text = parts.join('.')
+    return `hearth_session=${text}.${createHmac('sha256', secretOf(house.dataPath, 'AUTH_SECRET')).update(text).digest('base64url')}`
+  }
+  expect(await asks(signed(instance, id, token))).toBe(200)
+  await expectOut(signed(randomUUID(), id, token), 'of another Hearth with the same secret')
+  await expectOut(signed(instance, randomUUID(), token), 'of a session that is none')
+  await expectOut(signed(instance, id, flipped), 'of another secret part')
   await expectOut(`HEARTH_SESSION=${value}`, 'another name')
   await expectOut(`__Host-hearth_session=${value}`, 'the name for HTTPS')
   await expectOut(`hearth_device=${value}`, 'the name for devices')
