@@ -9,10 +9,15 @@ export function isLocalPeer({ address, host, headers }: RequestFacts): boolean {
   return isLoopback(address) && isLoopbackHost(host) && !wasForwarded(headers)
 }
 
+/** Whether a Host header is the one of `publicUrl`, its default port written out or not. */
+function isPublicHost(host: string, publicUrl: string): boolean {
+  const { protocol, host: known } = new URL(publicUrl)
+  return URL.parse(`${protocol}//${host.replace(/\.(?=:|$)/, '')}`)?.host === known
+}
+
 /** Whether the peer is on the home network and did not come by the public address. */
 export function isLanPeer({ address, host, untrustedForwarding }: RequestFacts, publicUrl: string | null): boolean {
-  const byPublicName = publicUrl !== null && new URL(publicUrl).host.toLowerCase() === host
-  return isPrivateAddress(address) && !untrustedForwarding && !byPublicName
+  return isPrivateAddress(address) && !untrustedForwarding && (publicUrl === null || !isPublicHost(host, publicUrl))
 }
 
 const originOf = ({ secure, host }: RequestFacts) => `${secure ? 'https' : 'http'}://${host}`

@@ -36,6 +36,11 @@ function unmapped(address: string): string {
   return address.startsWith('::ffff:') ? address.slice(7) : address
 }
 
+/** An address as some proxies write it: `192.0.2.1:4711` or `[2001:db8::1]:4711`. */
+function withoutPort(address: string): string {
+  return /^\[(.+)\](?::\d+)?$/.exec(address)?.[1] ?? /^([\d.]+):\d+$/.exec(address)?.[1] ?? address
+}
+
 function inRanges(address: string, ranges: Cidr[]): boolean {
   if (!ipaddr.isValid(address)) return false
   const parsed = ipaddr.process(address)
@@ -51,11 +56,13 @@ export function createFactsReader(trustedProxies: string[]): FactsReader {
     const chain = String(headers['x-forwarded-for'] ?? '')
       .split(',')
       .slice(-MAX_HOPS)
-      .map((part) => unmapped(part.trim()))
-      .filter((address) => isIP(address) !== 0)
+      .map((part) => unmapped(withoutPort(part.trim())))
+    const client = chain.findLast((address) => !inRanges(address, trusted))
+    // What a proxy wrote in a form of its own hides everything left of it, which the client itself may have written.
+    const isNamed = client === undefined || isIP(client) !== 0
     return {
-      address: chain.findLast((address) => !inRanges(address, trusted)) ?? peer,
-      namesClient: chain.length > 0,
+      address: isNamed ? (client ?? peer) : peer,
+      namesClient: isNamed,
       proto: String(headers['x-forwarded-proto'] ?? '')
         .slice(0, 16)
         .split(',')[0]
