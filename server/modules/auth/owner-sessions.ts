@@ -108,7 +108,7 @@ export function createOwnerSessions({ db, household, sockets, secret, onWriteFai
     /** Ends one session and its sockets. Throws 404. */
     async end(id: string): Promise<void> {
       const removed = await db.write((tx) => tx.remove(OwnerSessionTable, { id }))
-      if (removed === 0) throw notFound('This session')
+      if (removed === 0) throw notFound('This sign-in')
       sockets.close(({ sessionId }) => sessionId === id, 4401)
     },
 

@@ -63,7 +63,8 @@ export function createLanguageModel({ files, runtime, log }: LanguageModelDeps):
 
   const inTurn = (work: () => Promise<void>) => {
     const done = switching.then(work)
-    switching = done.catch(() => undefined)
+    // whoever asked for it hears of a failure; the next switch does not depend on it
+    switching = done.then(undefined, () => undefined)
     return done
   }
 
