@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import type { House } from './house.ts'
 
 /** What must never be read in a failure: stacks, source files, SQL and paths of the machine. */
 const LEAKS = [/\n\s+at /, /node_modules/, /\.ts:\d/, /node:internal/, /SQLITE|SELECT |INSERT /, /\/(?:tmp|home|root|usr|work|var|etc)\//]
@@ -32,3 +33,10 @@ export async function checkAnswer(response: Response, about: string): Promise<st
 
 /** The `code` of a failure. */
 export const codeOf = async (response: Response): Promise<unknown> => ((await response.json()) as { code?: unknown }).code
+
+/** Fails unless the server answers a stranger within a second. */
+export async function expectAlive(house: House, about: string): Promise<void> {
+  const startedAt = performance.now()
+  expect((await house.stranger().fetch('/api/status')).status, about).toBe(200)
+  expect(performance.now() - startedAt, about).toBeLessThan(1_000)
+}

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { expect } from 'vitest'
 import { WebSocket } from 'ws'
 import { freshAddress } from './http.ts'
 
@@ -99,4 +100,18 @@ export async function refuseSocket(url: string, options: OpenOptions = {}): Prom
   if ('status' in opened) return opened
   opened.socket.terminate()
   throw new Error('The server took the socket')
+}
+
+/** A socket that was greeted, and can talk. */
+export async function talking(client: Promise<SocketClient>): Promise<SocketClient> {
+  const opened = await client
+  opened.send({ type: 'hello', payload: {} })
+  await opened.next('welcome')
+  return opened
+}
+
+/** Fails unless the server answers a ping. */
+export async function expectTalking(client: SocketClient, about: string): Promise<void> {
+  client.send({ type: 'ping' })
+  expect(await client.next('pong'), about).toEqual({ type: 'pong', payload: {} })
 }
