@@ -1,4 +1,5 @@
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Context } from 'koa'
 import { koaBody } from 'koa-body'
 import { AppError, invalid, unsupportedType } from './errors.ts'
@@ -50,18 +51,21 @@ export interface Upload {
   clear(): Promise<void>
 }
 
-/** Streams a multipart request to files under `dir`; never holds a file in memory. Throws 400, 413 or 415. */
+/** Streams a multipart request to files in a folder of its own under `dir`; never holds a file in memory. Throws 400, 413 or 415. */
 export async function readUpload(ctx: Context, dir: string): Promise<Upload> {
   if (!/^multipart\/form-data\s*;/i.test(ctx.headers['content-type'] ?? ''))
     throw unsupportedType('a form with Content-Type: multipart/form-data')
   await mkdir(dir, { recursive: true })
+  const folder = await mkdtemp(join(dir, 'upload-'))
+  // The parser may still be opening a file when it gives up; with its folder gone it cannot.
+  const clear = () => rm(folder, { recursive: true, force: true, maxRetries: 3 })
   const parse = koaBody({
     multipart: true,
     json: false,
     text: false,
     urlencoded: false,
     formidable: {
-      uploadDir: dir,
+      uploadDir: folder,
       maxFileSize: MAX_UPLOAD_BYTES,
       maxTotalFileSize: MAX_UPLOAD_BYTES,
       maxFields: 100,
@@ -69,11 +73,17 @@ export async function readUpload(ctx: Context, dir: string): Promise<Upload> {
       maxFiles: 500,
       allowEmptyFiles: true,
       minFileSize: 0,
+      onPart(part, handle) {
+        // formidable takes a file whose sender does not say its type for a text field
+        if (part.originalFilename !== null && part.mimetype === null) part.mimetype = 'application/octet-stream'
+        handle(part)
+      },
     },
   })
   try {
     await parse(ctx, nothingMore)
   } catch (error) {
+    await clear()
     throw refusal(error)
   }
   const files = Object.entries(ctx.request.files ?? {}).flatMap(([field, value]) =>
@@ -85,9 +95,5 @@ export async function readUpload(ctx: Context, dir: string): Promise<Upload> {
       size: file.size,
     })),
   )
-  return {
-    fields: ctx.request.body,
-    files,
-    clear: async () => void (await Promise.all(files.map(({ path }) => rm(path, { force: true })))),
-  }
+  return { fields: ctx.request.body, files, clear }
 }
