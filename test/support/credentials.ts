@@ -34,7 +34,7 @@ export const readLink = (link: string): Link => JSON.parse(Buffer.from(link.spli
 
 /** `hearth_device=…` of a browser newly paired with this scope. */
 export async function pairBrowser(house: House, name: string, scope: Scope = 'member'): Promise<string> {
-  const owner = await house.owner()
+  const owner = await house.residentOwner()
   const { qr } = await owner.api.pairing.start({ body: { scope } })
   const { code, secret } = readLink(qr)
   const answer = await house.stranger().fetch('/api/auth/pair/browser', json({ code, secret, deviceInfo: { name, type: 'tablet' } }))

@@ -42,6 +42,8 @@ export interface House {
   stranger(): Person
   /** The owner, signed in by password in a browser of their own. */
   owner(): Promise<Browser>
+  /** The owner in a browser that stays signed in from call to call, where a sign-in of one's own is not what is tested. */
+  residentOwner(): Promise<Browser>
   /** A device paired under a name. */
   pair(name: string, scope?: Scope, type?: DeviceInfo['type']): Promise<Device>
   bearer(token: string): Person
@@ -120,6 +122,7 @@ export async function startHouse({ env = {}, setUp = true }: HouseOptions = {}):
     return { jar, ...person(headers, (response) => jar.take(response)) }
   }
 
+  const resident = browser()
   const house: House = {
     get app() {
       return app
@@ -136,8 +139,12 @@ export async function startHouse({ env = {}, setUp = true }: HouseOptions = {}):
       await signedIn.api.auth.local({ body: { password: OWNER_PASSWORD } })
       return signedIn
     },
+    async residentOwner() {
+      if (!(await resident.api.auth.session()).user) await resident.api.auth.local({ body: { password: OWNER_PASSWORD } })
+      return resident
+    },
     async pair(name, scope = 'member', type = 'phone') {
-      const owner = await house.owner()
+      const owner = await house.residentOwner()
       const { qr } = await owner.api.pairing.start({ body: { scope } })
       const link = JSON.parse(Buffer.from(qr.split('d=')[1] ?? '', 'base64url').toString()) as { code: string; secret: string }
       const { accessToken, refreshToken, device } = await house.stranger().api.pairing.complete({
@@ -155,7 +162,7 @@ export async function startHouse({ env = {}, setUp = true }: HouseOptions = {}):
     },
   }
   if (setUp) {
-    await browser().api.setup.complete({ body: { pin: pins[0] ?? '', owner: { name: 'Ada', password: OWNER_PASSWORD } } })
+    await resident.api.setup.complete({ body: { pin: pins[0] ?? '', owner: { name: 'Ada', password: OWNER_PASSWORD } } })
   }
   return house
 }
