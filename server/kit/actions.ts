@@ -48,12 +48,11 @@ export function createActionRegistry(waitMs: number = TIME_LIMIT_MS): ActionRegi
   async function limited(spec: Action, input: unknown, call: ActionCall): Promise<ActionResult> {
     const timeout = AbortSignal.timeout(waitMs)
     const signal = AbortSignal.any([call.signal, timeout])
-    const ended = new Promise<never>((_, reject) => {
-      signal.addEventListener('abort', () =>
-        reject(new AppError(504, 'timeout', timeout.aborted ? `${spec.name} took too long.` : `${spec.name} was cancelled.`)),
-      )
-    })
-    return Promise.race([spec.run(input as never, { ...call, signal }), ended])
+    const cut = () => new AppError(504, 'timeout', timeout.aborted ? `${spec.name} took too long.` : `${spec.name} was cancelled.`)
+    if (signal.aborted) throw cut()
+    const ended = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(cut())))
+    const running = (async () => spec.run(input as never, { ...call, signal }))()
+    return Promise.race([running, ended])
   }
 
   return {

@@ -1,0 +1,105 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { type ActionCall, action, createActionRegistry } from '../../server/kit/actions.ts'
+import { AppError } from '../../server/kit/errors.ts'
+
+const call = (signal = new AbortController().signal): ActionCall => ({
+  caller: { kind: 'owner', scope: 'admin', deviceId: 'd', userId: 'u', personId: 'p', sessionId: 's', via: 'cookie' },
+  signal,
+})
+const dim = action({
+  name: 'lamp.dim',
+  description: 'Dim a lamp',
+  input: z.strictObject({ level: z.number().min(0).max(100), room: z.string().default('hall') }),
+  risk: 'low',
+  run: async ({ level, room }, { caller }) => ({ output: `${room} at ${level} for ${caller.kind}` }),
+})
+
+test('an action runs with parsed parameters and its caller, and is listed with a schema of them', async () => {
+  const actions = createActionRegistry()
+  actions.add(dim)
+  expect(await actions.run('lamp.dim', { level: 7 }, call())).toEqual({ output: 'hall at 7 for owner' })
+  expect(actions.list()).toMatchObject([
+    {
+      name: 'lamp.dim',
+      description: 'Dim a lamp',
+      risk: 'low',
+      parameters: {
+        type: 'object',
+        required: ['level'],
+        properties: { level: { type: 'number', maximum: 100 } },
+        additionalProperties: false,
+      },
+    },
+  ])
+})
+
+test('unknown names, wrong parameters and names taken twice are refused', async () => {
+  const actions = createActionRegistry()
+  const remove = actions.add(dim)
+  expect(() => actions.add(dim)).toThrow('lamp.dim')
+  await expect(actions.run('lamp.paint', {}, call())).rejects.toMatchObject({ status: 404, code: 'not_found' })
+  await expect(actions.run('lamp.dim', { level: 'low', colour: 1 }, call())).rejects.toMatchObject({
+    status: 400,
+    code: 'validation_failed',
+    details: [{ path: 'body.level' }, { path: 'body' }],
+  })
+  remove()
+  await expect(actions.run('lamp.dim', { level: 1 }, call())).rejects.toMatchObject({ status: 404 })
+  expect(actions.list()).toEqual([])
+})
+
+test('an expected failure comes through as it is, a bug as action_failed with its message', async () => {
+  const actions = createActionRegistry(50)
+  const failing = (name: string, error: unknown) =>
+    action({ name, description: '', input: z.unknown(), risk: 'high', run: () => Promise.reject(error) })
+  actions.add(failing('known', new AppError(409, 'conflict', 'Already dark.')))
+  actions.add(failing('bug', new TypeError('no lamp')))
+  actions.add(failing('odd', 'just text'))
+  actions.add(action({ name: 'throws', description: '', input: z.unknown(), risk: 'low', run: () => { throw new Error('at once') } })) // biome-ignore format: one line
+  actions.add(action({ name: 'nonsense', description: '', input: z.unknown(), risk: 'low', run: async () => ({}) as never }))
+  await expect(actions.run('known', {}, call())).rejects.toMatchObject({ status: 409, code: 'conflict' })
+  await expect(actions.run('bug', {}, call())).rejects.toMatchObject({ status: 500, code: 'action_failed', message: 'no lamp' })
+  await expect(actions.run('odd', {}, call())).rejects.toMatchObject({ status: 500, code: 'action_failed' })
+  await expect(actions.run('throws', {}, call())).rejects.toMatchObject({ status: 500, code: 'action_failed', message: 'at once' })
+  await expect(actions.run('nonsense', {}, call())).rejects.toMatchObject({ status: 500, code: 'action_failed' })
+  await wait(80) // the time limit of a call that is long over fails nobody
+})
+
+/** An action that goes on until its signal says otherwise, and whether it was told. */
+function endless() {
+  const told: string[] = []
+  const spec = action({
+    name: 'endless',
+    description: '',
+    input: z.unknown(),
+    risk: 'low',
+    async run(_input, { signal }) {
+      await wait(20_000, undefined, { signal }).catch(() => told.push('stop'))
+      return { output: '' }
+    },
+  })
+  return { spec, told }
+}
+
+test('an action that takes too long is told to stop and answers 504; so is one whose caller leaves, before or after', async () => {
+  const actions = createActionRegistry(50)
+  const { spec, told } = endless()
+  actions.add(spec)
+  await expect(actions.run('endless', {}, call())).rejects.toMatchObject({
+    status: 504,
+    code: 'timeout',
+    message: expect.stringContaining('too long'),
+  })
+  await expect.poll(() => told).toEqual(['stop'])
+
+  const leaving = new AbortController()
+  const left = actions.run('endless', {}, call(leaving.signal))
+  leaving.abort()
+  await expect(left).rejects.toMatchObject({ status: 504, message: expect.stringContaining('cancelled') })
+  await expect(actions.run('endless', {}, call(AbortSignal.abort()))).rejects.toMatchObject({
+    status: 504,
+    message: expect.stringContaining('cancelled'),
+  })
+})
