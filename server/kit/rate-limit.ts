@@ -41,3 +41,29 @@ export function createRateLimit(size: number, perSecond: number, now: () => numb
 
 /** A bucket of `size` that takes a minute to fill. */
 export const perMinute = (size: number) => createRateLimit(size, size / 60)
+
+interface Window {
+  count: number
+  until: number
+}
+
+/** At most `size` of a key in `windowMs` from its first one; unlike a bucket, none comes back before that is over. */
+export function createWindowLimit(size: number, windowMs: number, now: () => number = () => performance.now()): RateLimit {
+  const windows = new Map<string, Window>()
+  return {
+    take(key) {
+      const at = now()
+      const known = windows.get(key)
+      const current = known && known.until > at ? known : { count: 0, until: at + windowMs }
+      if (current.count >= size) throw rateLimited((current.until - at) / 1000)
+      current.count += 1
+      windows.delete(key)
+      windows.set(key, current)
+      if (windows.size > MAX_KEYS) windows.delete(windows.keys().next().value as string)
+    },
+    giveBack(key) {
+      const current = windows.get(key)
+      if (current) current.count = Math.max(0, current.count - 1)
+    },
+  }
+}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createRateLimit, perMinute, type RateLimit } from '../../server/kit/rate-limit.ts'
+import { createRateLimit, createWindowLimit, perMinute, type RateLimit } from '../../server/kit/rate-limit.ts'
 
 /** How many of `tries` go through. */
 function taken(limit: RateLimit, tries: number, key = 'a'): number {
@@ -76,4 +76,17 @@ test('a flood of keys neither grows memory without end nor frees one that is in 
   }
   // The oldest are forgotten, which shows that not all of them are kept.
   expect(taken(limit, 1, 'key 0')).toBe(1)
+})
+
+test('a window gives nothing back before it is over, and counts from its first taker', () => {
+  let now = 0
+  const limit = createWindowLimit(5, 900_000, () => now)
+  expect(taken(limit, 8)).toBe(5)
+  now += 899_000
+  expect(taken(limit, 8)).toBe(0)
+  expect(taken(limit, 1, 'b')).toBe(1)
+  now += 1_001
+  expect(taken(limit, 8)).toBe(5)
+  limit.giveBack('a')
+  expect(taken(limit, 8)).toBe(1)
 })

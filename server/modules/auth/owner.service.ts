@@ -1,13 +1,13 @@
 import type { Database, Transaction } from '../../db/database.ts'
 import { AppError, conflict } from '../../kit/errors.ts'
-import { createRateLimit } from '../../kit/rate-limit.ts'
+import { createWindowLimit } from '../../kit/rate-limit.ts'
 import type { HouseholdService } from '../household/household.service.ts'
 import type { User } from './auth.contract.ts'
 import { OwnerTable } from './auth.table.ts'
 import { hashPassword, verifyPassword } from './password-hash.ts'
 
 const TRIES = 5
-const TRIES_SPAN_SECONDS = 15 * 60
+const TRIES_WINDOW_MS = 15 * 60_000
 
 export interface OwnerDeps {
   db: Database
@@ -20,7 +20,7 @@ export type OwnerService = ReturnType<typeof createOwnerService>
 
 /** The owner of the house and their password. */
 export function createOwnerService({ db, household, environmentPassword }: OwnerDeps) {
-  const tries = createRateLimit(TRIES, TRIES / TRIES_SPAN_SECONDS)
+  const tries = createWindowLimit(TRIES, TRIES_WINDOW_MS)
 
   const row = () => {
     const house = household.house()
