@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { api } from '../server/api.ts'
 import { type EndpointSpec, endpoint, nothing } from '../server/kit/endpoint.ts'
 import { openApi } from '../server/kit/openapi.ts'
+import { startHouse } from './support/house.ts'
 
 const Schema = z.record(z.string(), z.unknown())
 const Content = z.record(z.string().regex(/^[a-z]+\/[a-z.+-]+$/), z.strictObject({ schema: Schema }))
@@ -53,6 +54,15 @@ test('every endpoint that the server declares is in the document, and nothing el
   for (const { tag, name, spec } of endpoints) {
     expect(operationOf(spec)).toMatchObject({ operationId: `${tag}.${name}`, tags: [tag], summary: spec.summary, 'x-access': spec.access })
   }
+})
+
+test('the server answers with it, to anybody', async () => {
+  await using house = await startHouse()
+  const answer = await house.stranger().fetch('/api/openapi.json')
+  expect(answer.status).toBe(200)
+  const served = Document.parse(await answer.json())
+  expect(served).toEqual({ ...document, info: { ...document.info, version: served.info.version } })
+  expect(served.info.version).toMatch(/^\d+\.\d+\.\d+/)
 })
 
 test('every reference leads somewhere, and every component is referred to', () => {
