@@ -64,6 +64,7 @@ export function createDoors({ config, house, sockets, log, windowPath, tls }: Do
     isSetUp,
     limit: general,
     registry: sockets,
+    isOpen: house.isOpen,
     onClosed: (caller) => caller.kind === 'device' && house.deviceSeen(caller.deviceId),
   })
   const signIn = (facts: RequestFacts) => {

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { api } from './api.ts'
 import type { Config } from './config.ts'
 import type { Database } from './db/database.ts'
+import type { Caller } from './kit/caller.ts'
 import type { EventBus } from './kit/events.ts'
 import type { Logger } from './kit/log.ts'
 import type { Module } from './kit/module.ts'
@@ -133,6 +134,11 @@ export function createHouse({ config, secrets, db, events, sockets, log, ...deps
     setupPin: () => (setup.isDone() ? null : pin.current()),
     authenticate: createAuthenticate({ sessions, deviceSessions, keys }),
     bearerCaller: createBearerCaller({ deviceSessions, keys }),
+    /** Whether the session behind a caller has not ended meanwhile. */
+    isOpen({ kind, sessionId }: Caller): boolean {
+      if (kind === 'owner') return sessions.isOpen(sessionId)
+      return kind === 'key' ? keys.isOpen(sessionId) : deviceSessions.isOpen(sessionId)
+    },
     /** Writes down that a device was here until now. */
     deviceSeen: (deviceId: string) => void devices.seen(deviceId).catch(onWriteFailed),
     async start(): Promise<void> {

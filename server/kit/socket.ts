@@ -28,6 +28,10 @@ export interface SocketDeps {
   isSetUp(): boolean
   limit: RateLimit
   registry: SocketRegistry
+  /** Whether the session behind a caller has not ended meanwhile, by time or by another process; asked at every ping. */
+  isOpen(caller: Caller): boolean
+  /** Between pings. */
+  pingMs?: number
   /** A device's last socket may have closed. */
   onClosed(caller: Caller): void
 }
@@ -150,9 +154,10 @@ export function createSocketServer(deps: SocketDeps) {
     const helloTimer = setTimeout(greet, HELLO_MS)
     const pingTimer = setInterval(() => {
       missed += 1
-      if (missed > 2) socket.terminate()
+      if (!deps.isOpen(caller)) socket.close(closeCodes.revoked)
+      else if (missed > 2) socket.terminate()
       else socket.ping()
-    }, PING_MS)
+    }, deps.pingMs ?? PING_MS)
     registry.add(socket, caller)
     socket.on('pong', () => {
       missed = 0

@@ -97,6 +97,14 @@ export function createOwnerSessions({ db, household, sockets, secret, onWriteFai
       }
     },
 
+    /** Whether a session goes on; an open socket keeps it from being idle. */
+    isOpen(id: string): boolean {
+      const row = db.get(OwnerSessionTable, id)
+      if (!row || Date.parse(row.expiresAt) <= Date.now()) return false
+      touch(row.id, row.lastSeenAt)
+      return true
+    },
+
     list(currentId: string): OwnerSession[] {
       const now = Date.now()
       return db

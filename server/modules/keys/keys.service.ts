@@ -24,6 +24,8 @@ export type KeysService = ReturnType<typeof createKeysService>
 
 const toKey = ({ keyHash: _, ...key }: ApiKeyRow): ApiKey => key
 
+const isOver = ({ expiresAt }: ApiKeyRow) => expiresAt !== null && Date.parse(expiresAt) <= Date.now()
+
 /** API keys, which act for the owner within their scope. Only a hash of each is kept. */
 export function createKeysService({ db, household, sockets, onWriteFailed }: KeysDeps) {
   function touch({ id, lastUsedAt }: ApiKeyRow): void {
@@ -56,10 +58,15 @@ export function createKeysService({ db, household, sockets, onWriteFailed }: Key
       sockets.close(({ sessionId }) => sessionId === id, 4401)
     },
 
+    isOpen(id: string): boolean {
+      const row = db.get(ApiKeyTable, id)
+      return row !== undefined && !isOver(row)
+    },
+
     callerOf(key: string): Caller | null {
       const row = db.select<ApiKeyRow>(BY_HASH, [sha256(key)])[0]
       const house = household.house()
-      if (!row || !house || (row.expiresAt !== null && Date.parse(row.expiresAt) <= Date.now())) return null
+      if (!row || !house || isOver(row)) return null
       touch(row)
       const { consoleDeviceId, ownerPersonId } = house
       return {

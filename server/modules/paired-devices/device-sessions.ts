@@ -205,6 +205,11 @@ export function createDeviceSessions({
       return { deviceId: row.deviceId }
     },
 
+    isOpen(id: string): boolean {
+      const row = db.get(DeviceSessionTable, id)
+      return row !== undefined && Date.parse(row.expiresAt) > Date.now()
+    },
+
     /** Ends the session behind a browser's cookie. */
     async endBrowser(cookie: string): Promise<void> {
       const row = held(BY_TOKEN, sha256(cookie))
