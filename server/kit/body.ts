@@ -1,7 +1,6 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Context } from 'koa'
-import { koaBody } from 'koa-body'
+import type { Context, Middleware } from 'koa'
 import { AppError, invalid, unsupportedType } from './errors.ts'
 import type { UploadedFile } from './routes.ts'
 
@@ -11,7 +10,13 @@ const MAX_UPLOAD_BYTES = 10 * 1024 ** 3
 const MAX_JSON_MS = 30_000
 
 const nothingMore = async () => undefined
-const parseJson = koaBody({ jsonLimit: MAX_JSON_BYTES, json: true, text: false, urlencoded: false, multipart: false })
+/** Loaded at the first body: it takes as long as a tenth of the whole start. */
+let loading: Promise<typeof import('koa-body')> | undefined
+const loadKoaBody = () => {
+  loading ??= import('koa-body')
+  return loading
+}
+let parseJson: Middleware | undefined
 
 const hasBody = ({ headers }: Context) => headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
@@ -35,6 +40,7 @@ export async function readJson(ctx: Context): Promise<unknown> {
   }
   const tooSlow = setTimeout(() => ctx.req.destroy(), MAX_JSON_MS)
   try {
+    parseJson ??= (await loadKoaBody()).koaBody({ jsonLimit: MAX_JSON_BYTES, json: true, text: false, urlencoded: false, multipart: false })
     await parseJson(ctx, nothingMore)
   } catch (error) {
     throw refusal(error)
@@ -59,6 +65,7 @@ export async function readUpload(ctx: Context, dir: string): Promise<Upload> {
   const folder = await mkdtemp(join(dir, 'upload-'))
   // The parser may still be opening a file when it gives up; with its folder gone it cannot.
   const clear = () => rm(folder, { recursive: true, force: true, maxRetries: 3 })
+  const { koaBody } = await loadKoaBody()
   const parse = koaBody({
     multipart: true,
     json: false,
