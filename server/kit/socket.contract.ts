@@ -13,6 +13,13 @@ export const clientMessages = {
 export const serverMessages = {
   welcome: z.object({ deviceId: z.uuid(), scope: z.enum(['admin', 'member', 'guest']), seq: z.number().int() }),
   pong: z.object({}),
+  'notification.push': z.object({
+    id: z.uuid(),
+    title: z.string(),
+    body: z.string(),
+    level: z.enum(['info', 'warning', 'critical']),
+    category: z.string().nullable(),
+  }),
   error: z.object({ code: z.string(), message: z.string() }),
 }
 

@@ -1,7 +1,6 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
-import type { z } from 'zod'
 import type { Caller } from './caller.ts'
 import { AppError, forbidden, invalid, notFound, unauthorized } from './errors.ts'
 import { checkHost, isSameOrigin } from './gate.ts'
@@ -9,11 +8,10 @@ import type { Authenticate } from './http.ts'
 import type { OwnHosts } from './own-hosts.ts'
 import type { RateLimit } from './rate-limit.ts'
 import type { FactsReader, RequestFacts } from './request-facts.ts'
-import { clientMessages, closeCodes, SocketFrame, type serverMessages } from './socket.contract.ts'
-import type { SocketRegistry } from './socket-registry.ts'
+import { clientMessages, closeCodes, SocketFrame } from './socket.contract.ts'
+import { type SocketRegistry, sendMessage } from './socket-registry.ts'
 
 const MAX_FRAME_BYTES = 256 * 1024
-const MAX_BUFFERED_BYTES = 1024 * 1024
 const HELLO_MS = 2_000
 const PING_MS = 20_000
 const FLOOD_PER_SECOND = 50
@@ -34,14 +32,6 @@ export interface SocketDeps {
   pingMs?: number
   /** A device's last socket may have closed. */
   onClosed(caller: Caller): void
-}
-
-type ServerMessages = typeof serverMessages
-
-/** Sends one message, or closes a socket whose reader is too slow rather than let memory grow. */
-export function sendMessage<T extends keyof ServerMessages>(socket: WebSocket, type: T, payload: z.input<ServerMessages[T]>): void {
-  if (socket.bufferedAmount > MAX_BUFFERED_BYTES) socket.close(closeCodes.slowReader)
-  else socket.send(JSON.stringify({ type, payload }))
 }
 
 /** Bearer token of an upgrade, from its query or its subprotocols; null where it has none. Throws 400 for two tokens. */

@@ -32,6 +32,7 @@ const TABLE: Record<string, Audience> = {
   'DELETE /api/auth/sessions/{id}': 'owner',
   'GET /api/paired-devices': 'admin',
   'PATCH /api/paired-devices/{id}': 'admin',
+  'POST /api/paired-devices/{id}/test': 'admin',
   'DELETE /api/paired-devices/{id}': 'admin',
   'GET /api/paired-devices/token': 'owner',
   'POST /api/paired-devices/pair': 'admin',

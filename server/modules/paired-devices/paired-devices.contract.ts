@@ -64,6 +64,15 @@ export const pairedDevicesContract = {
     ),
     returns: PairedDevice,
   }),
+  test: endpoint({
+    method: 'POST',
+    path: '/api/paired-devices/{id}/test',
+    access: 'admin',
+    summary: 'Send a device a test message',
+    description: 'Over its open socket, as `notification.push`. A device without one answers 409 `device_offline`.',
+    params: ById,
+    returns: nothing,
+  }),
   revoke: endpoint({
     method: 'DELETE',
     path: '/api/paired-devices/{id}',

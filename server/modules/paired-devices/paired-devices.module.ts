@@ -23,6 +23,7 @@ export function createPairedDevices({ devices, sessions, version1, onWriteFailed
       routes(pairedDevicesContract, {
         list: () => devices.list(),
         update: ({ params, body }) => devices.update(params.id, body),
+        test: ({ params }) => devices.test(params.id),
         revoke: ({ params }) => devices.revoke(params.id),
         async token({ query }) {
           const device = devices.get(query.deviceId)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Database, Transaction } from '../../db/database.ts'
-import { invalid, notFound } from '../../kit/errors.ts'
+import { conflict, invalid, notFound } from '../../kit/errors.ts'
 import type { SocketRegistry } from '../../kit/socket-registry.ts'
 import type { HouseholdService } from '../household/household.service.ts'
 import type { DeviceSessions } from './device-sessions.ts'
@@ -94,6 +94,13 @@ export function createPairedDevicesService({ db, household, sockets, sessions }:
       })
       if (rightsChanged) sockets.close(({ deviceId }) => deviceId === id, 4401)
       return toDevice(mustGet(id))
+    },
+
+    /** Sends a test message over the device's socket. Throws 404, and 409 `device_offline` where it has none. */
+    test(id: string): void {
+      const { name } = mustGet(id)
+      const message = { id: randomUUID(), title: 'Hello from Hearth', body: `${name} hears me.`, level: 'info' as const, category: null }
+      if (sockets.send(id, 'notification.push', message) === 0) throw conflict('device_offline', `${name} is not connected at the moment.`)
     },
 
     /** Throws 404. Its tokens and sockets end at once. */
