@@ -118,14 +118,10 @@ test('a lock of another process is waited for without holding the loop up', asyn
   const write = commit(() => add(1)).then(() => {
     done = true
   })
-  let longest = 0
-  for (let last = performance.now(), until = last + 300; last < until; ) {
-    await wait(1)
-    longest = Math.max(longest, performance.now() - last)
-    last = performance.now()
-  }
+  let turns = 0
+  for (const until = performance.now() + 300; performance.now() < until; turns++) await wait(1)
   expect(done).toBe(false)
-  expect(longest).toBeLessThan(150)
+  expect(turns).toBeGreaterThan(10)
   other.exec('COMMIT')
   await write
   await idle()

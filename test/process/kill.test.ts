@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 120_000 })
 test('killed again and again under writes from many clients, it loses nothing that it acknowledged', async () => {
   const { acknowledged, lost, readyMs } = await killRounds(10)
   expect(lost).toEqual([])
-  expect(acknowledged).toBeGreaterThan(100)
+  expect(acknowledged).toBeGreaterThanOrEqual(100)
   expect(Math.min(...readyMs)).toBeLessThan(5_000)
 })
 
@@ -68,7 +68,7 @@ test.runIf(process.platform === 'linux')('killed while a model of its own replie
   expect(existsSync(`/proc/${child}`)).toBe(true)
   await server.kill()
   await expect.poll(() => existsSync(`/proc/${child}`), { timeout: 5_000 }).toBe(false)
-  await using again = await startServer(root.path, { env: BY_ENVIRONMENT })
+  await using again = await startServer(root.path, { env: { ...BY_ENVIRONMENT, SERVICE_LLM_BASE_URL: 'http://127.0.0.1:9/v1' } })
   const { messages } = await (await again.owner()).api.chat.get({ params: { id: conversationId } })
   expect(messages[1]).toMatchObject({ status: 'aborted', content: expect.stringContaining(text) })
 })

@@ -27,6 +27,8 @@ const json = (body: unknown): RequestInit => ({
   body: JSON.stringify(body),
   headers: { 'content-type': 'application/json' },
 })
+/** No round ends with less to lose than this. */
+const LEAST = 10
 let counter = 0
 const next = () => counter++
 
@@ -142,7 +144,8 @@ export async function killRounds(rounds: number): Promise<KillReport> {
       }
     }
     const working = [writeKeys, writeKeys, pair, changeSettings, rename, talker(), talker(), talker(), talker()].map(work)
-    await wait(150 + Math.random() * 600)
+    for (const deadline = performance.now() + 10_000; countOf(acknowledged) < LEAST && performance.now() < deadline; ) await wait(10)
+    await wait(Math.random() * 500)
     alive = false
     await server.kill()
     await Promise.all(working)
