@@ -1,8 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { extname, join } from 'node:path'
 import Router from '@koa/router'
 import type { Context, Middleware } from 'koa'
-import sirv from 'sirv'
 import { AppError } from './kit/errors.ts'
 import { isLocalPeer, setupLoopbackOnly } from './kit/gate.ts'
 import type { FactsReader, RequestFacts } from './kit/request-facts.ts'
@@ -41,21 +41,33 @@ export interface PagesDeps {
 const NOT_BUILT = '<!doctype html><title>Hearth</title><p>The window of Hearth is not built yet. Run <code>npm start</code>.</p>'
 const inAttribute = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
 
+interface WindowFile {
+  body: Buffer
+  etag: string
+}
+
+/**
+ * The files of the window by their address, less than a megabyte. They are read once: neither a rebuild nor a lack of
+ * file handles takes one from a server that runs, and a stream of a file that cannot be opened would end it.
+ */
+function readFiles(root: string, folder = ''): Map<string, WindowFile> {
+  const files = new Map<string, WindowFile>()
+  const names = existsSync(root) ? readdirSync(join(root, folder)).filter((name) => !name.startsWith('.')) : []
+  for (const name of names.map((last) => `${folder}/${last}`)) {
+    if (statSync(join(root, name)).isDirectory()) for (const [address, file] of readFiles(root, name)) files.set(address, file)
+    else {
+      const body = readFileSync(join(root, name))
+      files.set(name, { body, etag: createHash('sha256').update(body).digest('base64url') })
+    }
+  }
+  return files
+}
+
 /** Serves the window: its pages, which are all one document, and its files, which never change under their name. */
 export function createPages({ root, isSetUp, readFacts, signIn }: PagesDeps): Middleware {
-  const index = existsSync(join(root, 'index.html')) ? readFileSync(join(root, 'index.html'), 'utf8') : NOT_BUILT
-  const files = existsSync(root)
-    ? sirv(root, {
-        // looks at the disk each time: its list made at the start would end the server once a file of it is gone
-        dev: true,
-        etag: true,
-        extensions: [],
-        setHeaders(res, path) {
-          for (const [name, value] of Object.entries(PAGE_HEADERS)) res.setHeader(name, value)
-          res.setHeader('cache-control', path.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache')
-        },
-      })
-    : null
+  const files = readFiles(root)
+  const index = files.get('/index.html')?.body.toString('utf8') ?? NOT_BUILT
+  files.delete('/index.html')
 
   function sendPage(ctx: Context, status: number): void {
     const facts = readFacts(ctx.req, '')
@@ -79,25 +91,26 @@ export function createPages({ root, isSetUp, readFacts, signIn }: PagesDeps): Mi
   const router = new Router()
   router.get(PAGES, (ctx) => (isSetUp() ? sendPage(ctx, 200) : sendClosed(ctx)))
 
-  const serveFile = (ctx: Context): Promise<boolean> =>
-    new Promise((resolve) => {
-      if (!files || (ctx.method !== 'GET' && ctx.method !== 'HEAD') || ctx.path === '/index.html') return resolve(false)
-      ctx.res.statusCode = 200
-      ctx.res.once('close', () => resolve(true))
-      files(ctx.req, ctx.res, () => resolve(false))
-    })
+  function sendFile(ctx: Context, { body, etag }: WindowFile): void {
+    ctx.status = 200
+    ctx.set(PAGE_HEADERS)
+    ctx.set('cache-control', ctx.path.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache')
+    ctx.type = extname(ctx.path)
+    ctx.etag = etag
+    if (ctx.fresh) ctx.status = 304
+    else ctx.body = body
+  }
 
   const find = router.routes()
   return async (ctx, next) => {
     if (!isSetUp() && !isLocalPeer(readFacts(ctx.req, ''))) return sendFailure(ctx, setupLoopbackOnly())
     await find(ctx as Parameters<typeof find>[0], async () => {
-      ctx.respond = false
-      if (await serveFile(ctx)) return
-      ctx.respond = true
+      const file = files.get(ctx.path)
       if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
         ctx.set('allow', 'GET, HEAD')
         sendFailure(ctx, new AppError(405, 'method_not_allowed', 'This is only to be read.'))
-      } else if (isSetUp()) sendPage(ctx, 404)
+      } else if (file) sendFile(ctx, file)
+      else if (isSetUp()) sendPage(ctx, 404)
       else sendClosed(ctx)
     })
     await next()

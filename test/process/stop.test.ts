@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
@@ -103,13 +104,41 @@ test('a second process on the data root is refused in one line and does not dist
   expect((await next.stranger().api.status.get()).status).toBe('ok')
 })
 
-test('with few file handles it refuses connections rather than end, and recovers', async () => {
+test('with few file handles it refuses connections rather than end, serves those it has, and recovers', async () => {
   using root = dataRoot()
   await using server = await startServer(root.path, { env: BY_ENVIRONMENT, through: ['sh', '-c', 'ulimit -n 96; exec "$@"', 'sh'] })
   const owner = await server.owner()
+  const agent = new Agent({ keepAlive: true, maxSockets: 3 })
+  /** Asks over connections that are kept; answers the status. */
+  const ask = (method: string, path: string, body = '') =>
+    new Promise<number>((resolve, reject) => {
+      const headers = {
+        cookie: owner.jar.header(),
+        origin: server.url,
+        ...(body && { 'content-type': 'application/json', 'content-length': body.length }),
+      }
+      const asking = request({ agent, host: '127.0.0.1', port: server.port, method, path, headers }, (answer) => {
+        answer.resume().once('error', reject)
+        answer.once('end', () => resolve(answer.statusCode ?? 0))
+      })
+      asking.once('error', reject).end(body)
+    })
+  await Promise.all([1, 2, 3].map(() => ask('GET', '/api/status')))
+
   const crowd = Array.from({ length: 150 }, () => connect(server.port, '127.0.0.1').on('error', () => undefined))
   await wait(500)
+  expect(await Promise.all([ask('GET', '/api/status'), ask('GET', '/api/keys'), ask('GET', '/chat'), ask('GET', '/icon.svg')])).toEqual([
+    200, 200, 200, 200,
+  ])
+  for (const [method, path, body] of [
+    ['POST', '/api/keys', '{"label":"key","scope":"guest"}'],
+    ['PATCH', '/api/settings', '{"SERVICE_ALLOWED_HOSTS":"attic.lan"}'],
+    ['POST', '/api/chat', '{"message":"Hello"}'],
+  ] as const) {
+    expect([200, 201, 500, 503], path).toContain(await ask(method, path, body))
+  }
   for (const one of crowd) one.destroy()
+  agent.destroy()
   await expect.poll(() => owner.api.status.get().then(({ status }) => status), { timeout: 10_000 }).toBe('ok')
   const answer = await owner.fetch('/api/chat', {
     method: 'POST',
