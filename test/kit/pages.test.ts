@@ -7,6 +7,7 @@ import Koa from 'koa'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createFactsReader } from '../../server/kit/request-facts.ts'
 import { createPages } from '../../server/pages.ts'
+import { send } from '../support/http.ts'
 
 let folder: string
 let server: Server
@@ -53,7 +54,7 @@ test('files come with their type, live long under a name that never changes, and
   expect(script.headers.get('cache-control')).toContain('immutable')
   expect((await fetch(`${url}/icon.svg`)).headers.get('cache-control')).toBe('no-cache')
   expect((await fetch(`${url}/icon.svg`)).headers.get('content-type')).toContain('image/svg+xml')
-  const again = await fetch(`${url}/assets/app-1.js`, { headers: { 'if-none-match': script.headers.get('etag') ?? '' } })
+  const again = await send(`${url}/assets/app-1.js`, { headers: { 'if-none-match': script.headers.get('etag') ?? '' } })
   expect([again.status, await again.text()]).toEqual([304, ''])
   const head = await fetch(`${url}/assets/app-1.css`, { method: 'HEAD' })
   expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, '4', ''])
