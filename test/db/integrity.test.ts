@@ -13,7 +13,8 @@ import {
 import { dirname, join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import { addNote, type NotesFolder, noteIds, notesFolder } from '../support/notes.ts'
+import { addNote, killed, type NotesFolder, noteIds, notesFolder } from '../support/notes.ts'
+import { overwrite, tornLogs } from '../support/torn-log.ts'
 
 /** A database of 60 notes over many pages, cleanly closed. */
 async function written(folder: NotesFolder, ...ids: string[]): Promise<void> {
@@ -30,22 +31,6 @@ function backUp({ path, backupsPath }: NotesFolder, name: string, secondsAgo: nu
   raw.close()
   const at = Date.now() / 1000 - secondsAgo
   utimesSync(join(backupsPath, name), at, at)
-}
-
-/** Leaves the files as a process that was killed with them open does. */
-async function killed(folder: NotesFolder, ...ids: string[]): Promise<void> {
-  const db = await folder.open()
-  for (const id of ids) await addNote(db, id)
-  for (const suffix of ['', '-wal', '-shm']) copyFileSync(folder.path + suffix, `${folder.path}.kept${suffix}`)
-  await db.close()
-  for (const suffix of ['', '-wal', '-shm']) copyFileSync(`${folder.path}.kept${suffix}`, folder.path + suffix)
-  for (const suffix of ['', '-wal', '-shm']) rmSync(`${folder.path}.kept${suffix}`)
-}
-
-function overwrite(path: string, at: number, bytes: Buffer): void {
-  const content = readFileSync(path)
-  bytes.copy(content, at)
-  writeFileSync(path, content)
 }
 
 /** Databases that were set aside, or with `suffix` their logs. */
@@ -157,25 +142,7 @@ test('a sound database is left alone, killed or not', async () => {
 })
 
 test('a log cut off at any byte, or damaged at any, gives what was committed before that place', async () => {
-  using folder = notesFolder()
-  await written(folder)
-  const ids = Array.from({ length: 12 }, (_, index) => `n${String(index).padStart(2, '0')}`)
-  await killed(folder, ...ids)
-  const files = ['', '-wal', '-shm'].map((suffix) => [suffix, readFileSync(folder.path + suffix)] as const)
-  const log = readFileSync(`${folder.path}-wal`)
-  for (let step = 0; step < 24; step++) {
-    for (const [suffix, content] of files) writeFileSync(folder.path + suffix, content)
-    const at = Math.floor((log.length * step) / 24) + (step % 3)
-    if (step % 2) truncateSync(`${folder.path}-wal`, at)
-    else overwrite(`${folder.path}-wal`, at, Buffer.from([(log[at] ?? 0) ^ 0xff]))
-    if (step % 4 > 1) rmSync(`${folder.path}-shm`)
-    const db = await folder.open({ wasUnclean: true })
-    const found = noteIds(db).filter((id) => id.startsWith('n'))
-    expect(found).toEqual(ids.slice(0, found.length))
-    expect(db.damage).toBeNull()
-    await db.close()
-  }
-  expect([...setAside(folder), ...setAside(folder, '-wal')]).toEqual([])
+  expect(await tornLogs(24)).toEqual([])
 })
 
 test('without its log the database is as it was at the last checkpoint', async () => {

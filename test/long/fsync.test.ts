@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { Browser } from '../support/house.ts'
@@ -82,3 +82,33 @@ test.skipIf(!hasStrace)(`every write is on the disk before it is acknowledged${u
     }
   }
 })
+
+test.skipIf(!hasStrace)(
+  `a disk that fails to sync: the write is not acknowledged, the server ends, and the next start is sound${unless}`,
+  async () => {
+    using root = dataRoot()
+    await using server = await startServer(root.path, { env: BY_ENVIRONMENT })
+    const owner = await server.owner()
+    const label = (await owner.api.keys.create({ body: { label: 'before', scope: 'guest' } })).label
+    const failing = spawn('strace', [
+      '-f',
+      '-p',
+      String(server.pid),
+      '-P',
+      root.file('hearth.sqlite-wal'),
+      '-e',
+      'inject=fsync,fdatasync:error=EIO',
+      '-o',
+      root.file('trace'),
+    ])
+    await new Promise((resolve) => failing.stderr.once('data', resolve))
+    await expect(owner.api.keys.create({ body: { label: 'lost', scope: 'guest' } })).rejects.toThrow()
+    const exit = await server.exited
+    expect([exit.status, exit.signal]).toEqual([74, null])
+    expect(exit.stderr).toContain('SQLITE_IOERR_FSYNC')
+    expect(readFileSync(root.file('trace'), 'utf8')).toContain('INJECTED')
+    await using again = await startServer(root.path, { env: BY_ENVIRONMENT })
+    expect((await again.stranger().api.status.get()).status).toBe('ok')
+    expect((await (await again.owner()).api.keys.list()).map((key) => key.label)).toContain(label)
+  },
+)

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { EntitySchema, MigrationInterface, QueryRunner } from 'typeorm'
@@ -57,3 +57,13 @@ export function notesFolder(parent = tmpdir()): NotesFolder {
 export const addNote = (db: Database, noteId: string, body = `the body of ${noteId}`): Promise<void> =>
   db.write((tx) => tx.insert(NoteTable, { id: noteId, body }))
 export const noteIds = (db: Database): string[] => db.find(NoteTable, {}, { order: 'id asc' }).map((note) => note.id)
+
+/** Leaves the files as a process that was killed with them open does. */
+export async function killed(folder: NotesFolder, ...ids: string[]): Promise<void> {
+  const db = await folder.open()
+  for (const id of ids) await addNote(db, id)
+  for (const suffix of ['', '-wal', '-shm']) copyFileSync(folder.path + suffix, `${folder.path}.kept${suffix}`)
+  await db.close()
+  for (const suffix of ['', '-wal', '-shm']) copyFileSync(`${folder.path}.kept${suffix}`, folder.path + suffix)
+  for (const suffix of ['', '-wal', '-shm']) rmSync(`${folder.path}.kept${suffix}`)
+}
