@@ -7,6 +7,7 @@ import { openControl } from './control.ts'
 import { NewerDatabaseError } from './db/database.ts'
 import { type Lock, LockedError, takeLock } from './kit/lock-file.ts'
 import { createLog } from './kit/log.ts'
+import { SettingsFileError } from './modules/settings/settings.service.ts'
 import { findPaths } from './paths.ts'
 import { createSecrets } from './secrets.ts'
 
@@ -62,7 +63,8 @@ function explain(error: unknown, { env, dataPath }: Config): [status: number, re
   const port = `Port ${env.SERVICE_PORT} on ${env.SERVICE_HOST}`
   if (code === 'EADDRINUSE') return [EXIT.portTaken, `${port} is in use by another program. Choose another one with SERVICE_PORT.`]
   if (syscall === 'listen') return [EXIT.portTaken, `${port} cannot be opened (${code}).`]
-  if (error instanceof NewerDatabaseError || error instanceof ConfigError) return [EXIT.config, error.message]
+  const isFault = error instanceof NewerDatabaseError || error instanceof ConfigError || error instanceof SettingsFileError
+  if (isFault) return [EXIT.config, error.message]
   if (code?.startsWith('SQLITE_')) return [EXIT.disk, `The database in ${dataPath} cannot be used: ${(error as Error).message} (${code}).`]
   return null
 }

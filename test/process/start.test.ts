@@ -126,12 +126,20 @@ test.each([
   expect(() => readFileSync(root.file('hearth.lock'))).toThrow('ENOENT')
 })
 
-test('a secret in the file that cannot be right is told like a fault of the environment', async () => {
+test.each([
+  ['secrets.env', 'AUTH_SECRET="short"\n', /^AUTH_SECRET in config\/secrets\.env .*\n$/],
+  [
+    'settings.json',
+    '{"SERVICE_PUBLIC_URL":7,"SERVICE_LLM_MODEL":[]}',
+    /^SERVICE_PUBLIC_URL in config\/settings\.json.*\nSERVICE_LLM_MODEL in config\/settings\.json.*\n$/,
+  ],
+  ['settings.json', '{"SERVICE_', /^config\/settings\.json .*\n$/],
+])('what cannot be right in config/%s is told like a fault of the environment', async (file, content, lines) => {
   using root = dataRoot()
   mkdirSync(root.file('config'))
-  writeFileSync(root.file('config', 'secrets.env'), 'AUTH_SECRET="short"\n')
+  writeFileSync(root.file('config', file), content)
   const exit = await run('server.ts', root.path).exited
-  expect(exit.stderr).toMatch(/^AUTH_SECRET in config\/secrets\.env .*\n$/)
+  expect(exit.stderr).toMatch(lines)
   expect(exit.status).toBe(78)
 })
 

@@ -23,13 +23,25 @@ export interface SettingsDeps {
 
 export type SettingsService = ReturnType<typeof createSettingsService>
 
+/** `config/settings.json` holds what cannot be right; the message has one line per fault. */
+export class SettingsFileError extends Error {
+  constructor(faults: string[]) {
+    super(faults.join('\n'))
+    this.name = 'SettingsFileError'
+  }
+}
+
 function readStored(path: string): z.output<typeof StoredSettings> {
+  let content: unknown
   try {
-    return StoredSettings.parse(JSON.parse(readFileSync(path, 'utf8')))
+    content = JSON.parse(readFileSync(path, 'utf8'))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
-    throw new Error(`config/settings.json cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+    throw new SettingsFileError([`config/settings.json cannot be read: ${error instanceof Error ? error.message : String(error)}`])
   }
+  const parsed = StoredSettings.safeParse(content)
+  if (parsed.success) return parsed.data
+  throw new SettingsFileError(parsed.error.issues.map((issue) => `${issue.path.join('.')} in config/settings.json: ${issue.message}`))
 }
 
 /** What may be set on a page: the environment rules, then the file, then the default. */
