@@ -11,6 +11,7 @@ import type { Lock } from './kit/lock-file.ts'
 import type { Logger } from './kit/log.ts'
 import { type Listening, serverAddresses } from './kit/server-addresses.ts'
 import { createSocketRegistry } from './kit/socket-registry.ts'
+import { createActionAudit } from './modules/actions/action-audit.ts'
 import type { Secrets } from './secrets.ts'
 import { tables } from './tables.ts'
 
@@ -51,13 +52,14 @@ export async function createApp(options: AppOptions) {
   })
   const listening: Listening = { host: '127.0.0.1', port: env.SERVICE_PORT, secure: options.tls !== null }
   const events = createEventBus((err, event) => log.error({ err, event }, 'an event listener failed'))
-  const actions = createActionRegistry()
+  const actions = createActionRegistry({ audit: createActionAudit(db) })
   const sockets = createSocketRegistry()
   const house = createHouse({
     config,
     secrets,
     db,
     events,
+    actions,
     sockets,
     log,
     resourcesPath: options.resourcesPath,

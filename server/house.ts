@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { api } from './api.ts'
 import type { Config } from './config.ts'
 import type { Database } from './db/database.ts'
+import type { ActionRegistry } from './kit/actions.ts'
 import type { Caller } from './kit/caller.ts'
 import type { EventBus } from './kit/events.ts'
 import type { Logger } from './kit/log.ts'
@@ -43,6 +44,8 @@ export interface HouseDeps {
   secrets: Secrets
   db: Database
   events: EventBus
+  /** Everything that can be done; the modules’ own join it once the house stands. */
+  actions: ActionRegistry
   sockets: SocketRegistry
   log: Logger
   resourcesPath: string

@@ -1,6 +1,7 @@
 import { EntitySchema, type EntitySchemaColumnOptions } from 'typeorm'
 
-type ColumnType<T> = EntitySchemaColumnOptions & (T extends boolean ? { type: 'boolean' } : { type: 'text' | 'integer' | 'simple-json' })
+type ColumnType<T> = EntitySchemaColumnOptions &
+  (T extends boolean ? { type: 'boolean' } : T extends Buffer ? { type: 'blob' } : { type: 'text' | 'integer' | 'simple-json' })
 
 /** Declares a table whose columns are the properties of `Row`, under the same names. */
 export function table<Row extends object>(

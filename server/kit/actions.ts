@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Caller } from './caller.ts'
-import { AppError, detailsOf, invalid, notFound } from './errors.ts'
+import { type Caller, mayCall } from './caller.ts'
+import { AppError, detailsOf, forbidden, invalid, notFound } from './errors.ts'
 
 export const ActionResult = z.object({
   output: z.string().describe('What happened, in a sentence.'),
@@ -9,51 +9,111 @@ export const ActionResult = z.object({
 })
 export type ActionResult = z.output<typeof ActionResult>
 
+/** Through what an action is asked for. */
+export type ActionOrigin = 'api' | 'chat' | 'model' | 'mcp' | 'job' | 'webhook' | 'plugin' | 'skill'
+
 export interface ActionCall {
   caller: Caller
+  origin: ActionOrigin
   signal: AbortSignal
+  /** The conversation in which it was asked for. */
+  conversationId?: string
 }
 
 /** Something that a person, the model, a webhook, a schedule or a plugin may have done. */
 export interface Action {
   name: string
   description: string
-  input: z.ZodType
-  /** `high` is asked about before a model may run it, and is not for members. */
+  /** JSON Schema of the one object it takes. */
+  parameters: Record<string, unknown>
+  /** `high` is asked about before a model may run it, and is for admins. */
   risk: 'low' | 'high'
-  run(input: never, call: ActionCall): Promise<ActionResult>
+  /** The least a caller's scope must be. */
+  access: 'guest' | 'member' | 'admin'
+  /** Checks parameters against the schema and fills in defaults. Throws 400 with the path of each fault. */
+  parse(params: unknown): unknown
+  run(params: never, call: ActionCall): Promise<ActionResult>
 }
 
-/** Ties an action's `run` to the type of its `input` schema. */
-export function action<Input extends z.ZodType>(
-  spec: Omit<Action, 'input' | 'run'> & { input: Input; run(input: z.output<Input>, call: ActionCall): Promise<ActionResult> },
-): Action {
-  return spec
+interface ActionSpec<Input extends z.ZodType> {
+  name: string
+  description: string
+  input: Input
+  risk: Action['risk']
+  /** `member` unless stated. */
+  access?: Action['access']
+  run(params: z.output<Input>, call: ActionCall): Promise<ActionResult>
+}
+
+/** An action of our own, whose parameters are declared by zod. */
+export function action<Input extends z.ZodType>({ input, access = 'member', ...spec }: ActionSpec<Input>): Action {
+  return {
+    ...spec,
+    access,
+    parameters: z.toJSONSchema(input, { io: 'input' }),
+    parse(params) {
+      const parsed = input.safeParse(params)
+      if (!parsed.success) throw invalid(detailsOf('body', parsed.error))
+      return parsed.data
+    },
+  }
+}
+
+/** Whether this caller may have it done: what is of high risk is for admins. */
+export const mayRun = ({ access, risk }: Pick<Action, 'access' | 'risk'>, caller: Caller): boolean =>
+  mayCall(risk === 'high' ? 'admin' : access, caller)
+
+/** What the audit learns of a run; `result` or `error` says how it ended. */
+export interface FinishedRun {
+  action: string
+  params: unknown
+  call: ActionCall
+  startedAt: Date
+  durationMs: number
+  result: ActionResult | null
+  error: string | null
 }
 
 export interface ActionRegistry {
   /** Returns what takes the action out again. Throws when the name is taken. */
   add(action: Action): () => void
-  list(): { name: string; description: string; parameters: unknown; risk: Action['risk'] }[]
-  /** Throws 404 for an unknown name, 400 for wrong parameters, 504 after 60 s, 500 `action_failed` with the action's message. */
-  run(name: string, input: unknown, call: ActionCall): Promise<ActionResult>
+  find(name: string): Action | undefined
+  /** Those that this caller may have done, by name. */
+  list(caller: Caller): Action[]
+  /**
+   * Throws 404 for an unknown name, 403 for what the caller may not, 400 for wrong parameters, 504 after 60 s, 500 `action_failed` with the
+   * action's message. Every run is audited before its outcome is told.
+   */
+  run(name: string, params: unknown, call: ActionCall): Promise<ActionResult>
+}
+
+export interface ActionRegistryOptions {
+  audit(run: FinishedRun): Promise<void>
+  /** The time an action may take, in milliseconds. */
+  waitMs?: number
 }
 
 const TIME_LIMIT_MS = 60_000
 
-/** One registry for everything that can be done, whoever asks. `waitMs` is the time an action may take. */
-export function createActionRegistry(waitMs: number = TIME_LIMIT_MS): ActionRegistry {
+/** One registry for everything that can be done, whoever asks. */
+export function createActionRegistry({ audit, waitMs = TIME_LIMIT_MS }: ActionRegistryOptions): ActionRegistry {
   const actions = new Map<string, Action>()
 
-  async function limited(spec: Action, input: unknown, call: ActionCall): Promise<ActionResult> {
+  async function limited(spec: Action, params: unknown, call: ActionCall): Promise<ActionResult> {
     const timeout = AbortSignal.timeout(waitMs)
     const signal = AbortSignal.any([call.signal, timeout])
     const cut = () => new AppError(504, 'timeout', timeout.aborted ? `${spec.name} took too long.` : `${spec.name} was cancelled.`)
     if (signal.aborted) throw cut()
     const ended = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(cut())))
-    const running = (async () => spec.run(input as never, { ...call, signal }))()
+    const running = (async () => ActionResult.parse(await spec.run(params as never, { ...call, signal })))()
     return Promise.race([running, ended])
   }
+
+  /** What is not one of our own failures is told with its message: that is what an action throws for. */
+  const toFailure = (error: unknown): AppError =>
+    error instanceof AppError
+      ? error
+      : new AppError(500, 'action_failed', error instanceof Error ? error.message : 'The action failed.', { cause: error })
 
   return {
     add(spec) {
@@ -61,23 +121,25 @@ export function createActionRegistry(waitMs: number = TIME_LIMIT_MS): ActionRegi
       actions.set(spec.name, spec)
       return () => void actions.delete(spec.name)
     },
-    list: () =>
-      [...actions.values()].map(({ name, description, input, risk }) => ({
-        name,
-        description,
-        risk,
-        parameters: z.toJSONSchema(input, { io: 'input' }),
-      })),
+    find: (name) => actions.get(name),
+    list: (caller) => [...actions.values()].filter((spec) => mayRun(spec, caller)).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     async run(name, input, call) {
       const spec = actions.get(name)
       if (!spec) throw notFound('This action')
-      const parsed = spec.input.safeParse(input)
-      if (!parsed.success) throw invalid(detailsOf('body', parsed.error))
+      if (!mayRun(spec, call.caller)) throw forbidden('You may not have this done.')
+      const params = spec.parse(input)
+      const startedAt = new Date()
+      const began = performance.now()
+      const done = (outcome: Pick<FinishedRun, 'result' | 'error'>) =>
+        audit({ action: name, params, call, startedAt, durationMs: Math.round(performance.now() - began), ...outcome })
       try {
-        return ActionResult.parse(await limited(spec, parsed.data, call))
+        const result = await limited(spec, params, call)
+        await done({ result, error: null })
+        return result
       } catch (error) {
-        if (error instanceof AppError) throw error
-        throw new AppError(500, 'action_failed', error instanceof Error ? error.message : 'The action failed.', { cause: error })
+        const failure = toFailure(error)
+        await done({ result: null, error: failure.message })
+        throw failure
       }
     },
   }

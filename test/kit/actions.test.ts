@@ -6,6 +6,7 @@ import { AppError } from '../../server/kit/errors.ts'
 
 const call = (signal = new AbortController().signal): ActionCall => ({
   caller: { kind: 'owner', scope: 'admin', deviceId: 'd', userId: 'u', personId: 'p', sessionId: 's', via: 'cookie' },
+  origin: 'api',
   signal,
 })
 const dim = action({
@@ -17,10 +18,10 @@ const dim = action({
 })
 
 test('an action runs with parsed parameters and its caller, and is listed with a schema of them', async () => {
-  const actions = createActionRegistry()
+  const actions = createActionRegistry({ audit: async () => undefined })
   actions.add(dim)
   expect(await actions.run('lamp.dim', { level: 7 }, call())).toEqual({ output: 'hall at 7 for owner' })
-  expect(actions.list()).toMatchObject([
+  expect(actions.list(call().caller)).toMatchObject([
     {
       name: 'lamp.dim',
       description: 'Dim a lamp',
@@ -36,7 +37,7 @@ test('an action runs with parsed parameters and its caller, and is listed with a
 })
 
 test('unknown names, wrong parameters and names taken twice are refused', async () => {
-  const actions = createActionRegistry()
+  const actions = createActionRegistry({ audit: async () => undefined })
   const remove = actions.add(dim)
   expect(() => actions.add(dim)).toThrow('lamp.dim')
   await expect(actions.run('lamp.paint', {}, call())).rejects.toMatchObject({ status: 404, code: 'not_found' })
@@ -47,11 +48,11 @@ test('unknown names, wrong parameters and names taken twice are refused', async 
   })
   remove()
   await expect(actions.run('lamp.dim', { level: 1 }, call())).rejects.toMatchObject({ status: 404 })
-  expect(actions.list()).toEqual([])
+  expect(actions.list(call().caller)).toEqual([])
 })
 
 test('an expected failure comes through as it is, a bug as action_failed with its message', async () => {
-  const actions = createActionRegistry(50)
+  const actions = createActionRegistry({ audit: async () => undefined, waitMs: 50 })
   const failing = (name: string, error: unknown) =>
     action({ name, description: '', input: z.unknown(), risk: 'high', run: () => Promise.reject(error) })
   actions.add(failing('known', new AppError(409, 'conflict', 'Already dark.')))
@@ -84,7 +85,7 @@ function endless() {
 }
 
 test('an action that takes too long is told to stop and answers 504; so is one whose caller leaves, before or after', async () => {
-  const actions = createActionRegistry(50)
+  const actions = createActionRegistry({ audit: async () => undefined, waitMs: 50 })
   const { spec, told } = endless()
   actions.add(spec)
   await expect(actions.run('endless', {}, call())).rejects.toMatchObject({

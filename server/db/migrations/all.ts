@@ -1,4 +1,5 @@
 import { FirstHouse20261121000000 } from './20261121000000-first-house.ts'
+import { AMind20261122000000 } from './20261122000000-a-mind.ts'
 
 /** Every migration in order. They only go forward and are never edited once released. */
-export const migrations = [FirstHouse20261121000000]
+export const migrations = [FirstHouse20261121000000, AMind20261122000000]

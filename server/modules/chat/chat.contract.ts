@@ -7,6 +7,20 @@ export const Conversation = z
   .meta({ id: 'Conversation' })
 export type Conversation = z.output<typeof Conversation>
 
+/** Something the assistant did, or asks to do, while it answered. */
+export const ToolCall = z.object({
+  id: z.uuid(),
+  name: z.string().describe('The action.'),
+  params: z.unknown(),
+  status: z.enum(['done', 'failed', 'asking', 'declined']).describe('`asking` waits for a person’s word before it is done.'),
+  output: z.string().nullable().describe('What happened, or why it failed.'),
+  data: z.unknown().optional(),
+})
+export type ToolCall = z.output<typeof ToolCall>
+
+/** A remembered text that an answer rests on. */
+export const MessageSource = z.object({ chunkId: z.uuid(), title: z.string() })
+
 export const Message = z
   .object({
     id: z.uuid(),
@@ -15,7 +29,8 @@ export const Message = z
     content: z.string(),
     status: z.enum(['complete', 'aborted', 'failed']),
     model: z.string().nullable().describe('What answered; `none` where no model is set up; null on a person’s message.'),
-    toolCalls: z.array(z.looseObject({ name: z.string() })).optional(),
+    toolCalls: z.array(ToolCall).optional(),
+    sources: z.array(MessageSource).optional().describe('The memories that this answer was given.'),
     createdAt: z.string(),
   })
   .meta({ id: 'Message' })
@@ -101,6 +116,16 @@ export const chatContract = {
     params: ById,
     returns: z.string(),
     kind: 'stream',
+  }),
+  decide: endpoint({
+    method: 'POST',
+    path: '/api/chat/conversations/{id}/tool-calls/{callId}',
+    access: 'guest',
+    summary: 'Allow or decline what the assistant asks to do; answers its message once it is done',
+    params: z.object({ id: z.uuid(), callId: z.uuid() }),
+    body: z.strictObject({ approve: z.boolean() }),
+    returns: Message,
+    status: 200,
   }),
   export: endpoint({
     method: 'GET',

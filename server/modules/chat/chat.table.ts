@@ -1,4 +1,5 @@
 import { id, table, text, textOrNull } from '../../db/table.ts'
+import type { ToolCall } from './chat.contract.ts'
 
 export interface ConversationRow {
   id: string
@@ -28,7 +29,9 @@ export interface MessageRow {
   /** `streaming` is shown as aborted: it is one, should the server end now. */
   status: 'complete' | 'aborted' | 'failed' | 'streaming'
   model: string | null
-  toolCalls: { name: string }[] | null
+  toolCalls: ToolCall[] | null
+  /** The memories that the answer was given. */
+  sources: { chunkId: string; title: string }[] | null
   createdAt: string
 }
 export const MessageTable = table<MessageRow>(
@@ -42,6 +45,7 @@ export const MessageTable = table<MessageRow>(
     status: text,
     model: textOrNull,
     toolCalls: { type: 'simple-json', nullable: true },
+    sources: { type: 'simple-json', nullable: true },
     createdAt: text,
   },
   [

@@ -10,10 +10,11 @@ export type ConversationsService = ReturnType<typeof createConversationsService>
 
 const toConversation = ({ personId: _, ...conversation }: ConversationRow): Conversation => conversation
 
-const toMessage = ({ seq: _, status, toolCalls, ...message }: MessageRow): Message => ({
+const toMessage = ({ seq: _, status, toolCalls, sources, ...message }: MessageRow): Message => ({
   ...message,
   status: status === 'streaming' ? 'aborted' : status,
   ...(toolCalls && { toolCalls }),
+  ...(sources && { sources }),
 })
 
 /** Own are those of the same person, or on a shared device those of the device. */

@@ -49,6 +49,7 @@ const message = (conversationId: string, values: Partial<MessageRow>): MessageRo
   status: 'complete',
   model: null,
   toolCalls: null,
+  sources: null,
   createdAt: new Date().toISOString(),
   ...values,
 })

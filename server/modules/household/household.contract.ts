@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { endpoint } from '../../kit/endpoint.ts'
+import { editable, endpoint } from '../../kit/endpoint.ts'
 
 const isTimezone = (zone: string) => {
   try {
@@ -52,12 +52,57 @@ export const Person = z
   .meta({ id: 'Person' })
 export type Person = z.output<typeof Person>
 
+const line = (max: number) =>
+  z
+    .string()
+    .transform((text) =>
+      text
+        .toWellFormed()
+        .replaceAll(/[\s\0]+/g, ' ')
+        .trim(),
+    )
+    .pipe(z.string().max(max))
+const name = line(100).pipe(z.string().min(1))
+
+/** A person as they are submitted. What is absent keeps its stored value, for a new person the default. */
+export const SubmittedPerson = editable(
+  {
+    id: z.uuid().optional(),
+    displayName: name,
+    pronouns: line(50).optional(),
+    role: Person.shape.role.optional(),
+    aliases: z.array(name).max(20).optional(),
+    birthDate: z.iso.date().nullable().optional(),
+  },
+  ['householdId'],
+)
+export type SubmittedPerson = z.output<typeof SubmittedPerson>
+
 export const householdContract = {
   get: endpoint({
     method: 'GET',
     path: '/api/household',
     access: 'member',
     summary: 'The household and its people',
+    returns: z.object({ household: Household, persons: z.array(Person) }),
+  }),
+  replace: endpoint({
+    method: 'PUT',
+    path: '/api/household',
+    access: 'admin',
+    summary: 'Change the household and replace the list of its people, all or nothing',
+    description:
+      'A submitted person keeps the id of the stored one of the same id or displayName. 409 `household_has_members` when mode would be single with several people, 409 `owner_required` when the owner would be removed.',
+    body: editable(
+      {
+        displayName: name,
+        timezone: Timezone,
+        locale: Locale,
+        mode: Household.shape.mode,
+        persons: z.array(SubmittedPerson).min(1).max(100),
+      },
+      ['id'],
+    ),
     returns: z.object({ household: Household, persons: z.array(Person) }),
   }),
 }

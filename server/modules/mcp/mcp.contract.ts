@@ -1,0 +1,71 @@
+import { z } from 'zod'
+import { ById, editable, endpoint, nothing } from '../../kit/endpoint.ts'
+
+export const McpServer = z
+  .object({
+    id: z.uuid(),
+    name: z.string().describe('Its tools are called `mcp.<name>.<tool>`.'),
+    url: z.string(),
+    enabled: z.boolean(),
+    hasToken: z.boolean(),
+    status: z.enum(['connected', 'connecting', 'error', 'disabled']),
+    error: z.string().nullable(),
+    tools: z.array(z.object({ name: z.string(), description: z.string() })),
+  })
+  .meta({ id: 'McpServer' })
+export type McpServer = z.output<typeof McpServer>
+
+const fields = {
+  name: z
+    .string()
+    .max(40)
+    .regex(/^[a-z0-9][a-z0-9_-]*$/, 'takes small letters, digits, - and _'),
+  url: z.url({ protocol: /^https?$/ }).max(2048),
+  token: z.string().max(4096).nullable().describe('Sent as Bearer; written and never read back.'),
+  enabled: z.boolean(),
+}
+const readOnly = ['id', 'hasToken', 'status', 'error', 'tools'] as const
+
+export const mcpContract = {
+  list: endpoint({
+    method: 'GET',
+    path: '/api/mcp/servers',
+    access: 'admin',
+    summary: 'Tool servers (Model Context Protocol) whose tools became actions',
+    returns: z.array(McpServer),
+  }),
+  add: endpoint({
+    method: 'POST',
+    path: '/api/mcp/servers',
+    access: 'admin',
+    summary: 'Add a tool server; its tools become actions of high risk',
+    body: z.strictObject({ name: fields.name, url: fields.url, token: fields.token.optional(), enabled: fields.enabled.default(true) }),
+    returns: McpServer,
+    status: 201,
+  }),
+  get: endpoint({
+    method: 'GET',
+    path: '/api/mcp/servers/{id}',
+    access: 'admin',
+    summary: 'One tool server',
+    params: ById,
+    returns: McpServer,
+  }),
+  update: endpoint({
+    method: 'PATCH',
+    path: '/api/mcp/servers/{id}',
+    access: 'admin',
+    summary: 'Change a tool server and connect to it anew',
+    params: ById,
+    body: editable(z.object(fields).partial().shape, readOnly),
+    returns: McpServer,
+  }),
+  remove: endpoint({
+    method: 'DELETE',
+    path: '/api/mcp/servers/{id}',
+    access: 'admin',
+    summary: 'Remove a tool server and its actions',
+    params: ById,
+    returns: nothing,
+  }),
+}

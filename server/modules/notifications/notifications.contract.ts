@@ -1,0 +1,96 @@
+import { z } from 'zod'
+import { ById, endpoint, nothing } from '../../kit/endpoint.ts'
+import { event } from '../../kit/events.ts'
+
+export const Level = z.enum(['info', 'warning', 'critical'])
+export type Level = z.output<typeof Level>
+
+/** What the buttons of a notification are drawn from. */
+export const Category = z.enum(['CAMERA_ALERT', 'BACKUP_COMPLETE', 'REMINDER', 'TIMER'])
+export type Category = z.output<typeof Category>
+
+export const NotificationStatus = z.enum(['pending', 'sent', 'delivered', 'read'])
+
+export const Notification = z
+  .object({
+    id: z.uuid(),
+    title: z.string(),
+    body: z.string(),
+    deviceId: z.uuid(),
+    level: Level,
+    category: Category.nullable(),
+    status: NotificationStatus,
+    data: z.record(z.string(), z.string()).describe('What it is about, such as `todoId` or `timerId`.'),
+    createdAt: z.string(),
+    sentAt: z.string().nullable(),
+    deliveredAt: z.string().nullable(),
+    readAt: z.string().nullable(),
+  })
+  .meta({ id: 'Notification' })
+export type Notification = z.output<typeof Notification>
+
+const text = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .transform((value) => value.toWellFormed().replaceAll('\0', ''))
+
+export const notificationsContract = {
+  list: endpoint({
+    method: 'GET',
+    path: '/api/notifications',
+    access: 'guest',
+    summary: 'Notifications, newest first: one’s own, or for admins everybody’s',
+    query: z.strictObject({
+      deviceId: z.uuid().optional(),
+      status: NotificationStatus.optional(),
+      limit: z.coerce.number().int().min(1).max(500).default(100),
+    }),
+    returns: z.array(Notification),
+  }),
+  get: endpoint({
+    method: 'GET',
+    path: '/api/notifications/{id}',
+    access: 'guest',
+    summary: 'One notification',
+    params: ById,
+    returns: Notification,
+  }),
+  send: endpoint({
+    method: 'POST',
+    path: '/api/notifications/send',
+    access: 'admin',
+    summary: 'Notify a device, or without deviceId all of the household’s',
+    description: 'With deviceId answers the record; without, `{items}` with one record for each device.',
+    body: z.strictObject({
+      title: text(200).refine((value) => value.trim() !== '', 'is empty'),
+      body: text(4000),
+      deviceId: z.uuid().optional(),
+      level: Level.default('info'),
+      category: Category.nullable().optional(),
+      data: z.record(z.string().max(64), z.string().max(1000)).optional(),
+      dedupeKey: z.string().min(1).max(200).optional().describe('A second one of the same key to the same device is not made.'),
+    }),
+    returns: z.union([Notification, z.object({ items: z.array(Notification) })]),
+    status: 201,
+  }),
+  ack: endpoint({
+    method: 'POST',
+    path: '/api/notifications/{id}/ack',
+    access: 'guest',
+    summary: 'Say that a notification arrived or was read',
+    params: ById,
+    body: z.strictObject({ status: z.enum(['delivered', 'read']) }),
+    returns: Notification,
+  }),
+  readAll: endpoint({
+    method: 'POST',
+    path: '/api/notifications/read-all',
+    access: 'guest',
+    summary: 'Mark all of one’s own as read',
+    returns: nothing,
+  }),
+}
+
+/** A notification was made or its status changed. */
+export const notificationChanged = event('notification.changed', z.object({ id: z.uuid(), deviceId: z.uuid(), status: NotificationStatus }))

@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import { endpoint } from '../../kit/endpoint.ts'
+
+const TextPart = z.looseObject({ type: z.string(), text: z.string().optional() })
+
+/** What the usual clients of the OpenAI API send; what Hearth does not know is ignored, as they expect. */
+export const CompletionRequest = z.looseObject({
+  model: z.string().max(1024).optional(),
+  messages: z
+    .array(
+      z.looseObject({
+        role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
+        content: z.union([z.string(), z.array(TextPart)]).nullish(),
+      }),
+    )
+    .min(1)
+    .max(2000),
+  stream: z.boolean().nullish(),
+  stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
+  temperature: z.number().min(0).max(2).nullish(),
+  max_tokens: z.number().int().min(1).max(100_000).nullish(),
+  max_completion_tokens: z.number().int().min(1).max(100_000).nullish(),
+  response_format: z
+    .looseObject({ type: z.string(), json_schema: z.looseObject({ schema: z.looseObject({}).optional() }).optional() })
+    .nullish(),
+})
+export type CompletionRequest = z.output<typeof CompletionRequest>
+
+export const openaiContract = {
+  models: endpoint({
+    method: 'GET',
+    path: '/v1/models',
+    access: 'member',
+    summary: 'The models, as the OpenAI API lists them',
+    returns: z.object({
+      object: z.literal('list'),
+      data: z.array(z.object({ id: z.string(), object: z.literal('model'), created: z.number().int(), owned_by: z.string() })),
+    }),
+  }),
+  complete: endpoint({
+    method: 'POST',
+    path: '/v1/chat/completions',
+    access: 'member',
+    summary: 'A reply of the language model, as the OpenAI API gives it, streamed or whole',
+    body: CompletionRequest,
+    returns: z.string(),
+    kind: 'stream',
+  }),
+  embed: endpoint({
+    method: 'POST',
+    path: '/v1/embeddings',
+    access: 'member',
+    summary: 'Vectors of texts by the active embedding model, as the OpenAI API gives them',
+    body: z.looseObject({
+      model: z.string().max(1024).optional(),
+      input: z.union([z.string(), z.array(z.string()).min(1).max(2048)]),
+      encoding_format: z.enum(['float', 'base64']).nullish(),
+      dimensions: z.number().int().nullish(),
+    }),
+    returns: z.object({
+      object: z.literal('list'),
+      model: z.string(),
+      data: z.array(
+        z.object({ object: z.literal('embedding'), index: z.number().int(), embedding: z.union([z.array(z.number()), z.string()]) }),
+      ),
+      usage: z.object({ prompt_tokens: z.number().int(), total_tokens: z.number().int() }),
+    }),
+    status: 200,
+  }),
+}

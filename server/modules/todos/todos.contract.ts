@@ -1,0 +1,105 @@
+import { z } from 'zod'
+import { ById, editable, endpoint, nothing } from '../../kit/endpoint.ts'
+import { event } from '../../kit/events.ts'
+
+export const Todo = z
+  .object({
+    id: z.uuid(),
+    title: z.string(),
+    list: z.string().optional().describe('Such as `shopping`; absent for a plain to-do.'),
+    notes: z.string().optional(),
+    dueAt: z.string().optional(),
+    remindAt: z.string().optional(),
+    recurrence: z.string().optional().describe('An RRULE value without its prefix; completing one makes the next.'),
+    completedAt: z.string().optional(),
+    personId: z.uuid().optional().describe('Whom it is for.'),
+    createdAt: z.string(),
+  })
+  .meta({ id: 'Todo' })
+export type Todo = z.output<typeof Todo>
+
+const text = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .transform((value) => value.toWellFormed().replaceAll('\0', ''))
+const line = (max: number) =>
+  text(max)
+    .transform((value) => value.replaceAll(/\s+/g, ' ').trim())
+    .pipe(z.string().min(1))
+const moment = z.iso.datetime({ offset: true }).transform((at) => new Date(at).toISOString())
+
+const fields = {
+  title: line(300),
+  list: line(100).nullable(),
+  notes: text(20_000).nullable(),
+  dueAt: moment.nullable(),
+  remindAt: moment.nullable(),
+  recurrence: text(500).nullable(),
+  personId: z.uuid().nullable(),
+}
+const { title, ...rest } = fields
+const readOnly = ['id', 'createdAt', 'completedAt'] as const
+
+export const todosContract = {
+  list: endpoint({
+    method: 'GET',
+    path: '/api/todos',
+    access: 'member',
+    summary: 'To-dos: open ones first by when they are due, completed ones newest first',
+    query: z.strictObject({
+      status: z.enum(['open', 'completed', 'all']).default('all'),
+      list: z.string().max(100).optional(),
+      limit: z.coerce.number().int().min(1).max(500).default(500),
+    }),
+    returns: z.array(Todo),
+  }),
+  lists: endpoint({
+    method: 'GET',
+    path: '/api/todos/lists',
+    access: 'member',
+    summary: 'The lists and how much is open in each',
+    returns: z.array(z.object({ name: z.string(), open: z.number().int() })),
+  }),
+  create: endpoint({
+    method: 'POST',
+    path: '/api/todos',
+    access: 'member',
+    summary: 'Add a to-do',
+    body: editable({ title, ...z.object(rest).partial().shape }, readOnly),
+    returns: Todo,
+    status: 201,
+  }),
+  get: endpoint({ method: 'GET', path: '/api/todos/{id}', access: 'member', summary: 'One to-do', params: ById, returns: Todo }),
+  update: endpoint({
+    method: 'PATCH',
+    path: '/api/todos/{id}',
+    access: 'member',
+    summary: 'Change a to-do, or with `completed` open it again',
+    params: ById,
+    body: editable({ ...z.object(fields).partial().shape, completed: z.boolean().optional() }, readOnly),
+    returns: Todo,
+  }),
+  complete: endpoint({
+    method: 'POST',
+    path: '/api/todos/{id}/complete',
+    access: 'member',
+    summary: 'Mark a to-do as done; a recurring one comes again',
+    params: ById,
+    returns: Todo,
+    status: 200,
+  }),
+  remove: endpoint({
+    method: 'DELETE',
+    path: '/api/todos/{id}',
+    access: 'member',
+    summary: 'Delete a to-do',
+    params: ById,
+    returns: nothing,
+  }),
+}
+
+export const todoCreated = event('todo.created', z.object({ todoId: z.uuid(), title: z.string() }))
+export const todoCompleted = event('todo.completed', z.object({ todoId: z.uuid(), title: z.string() }))
+/** Some to-do was added, changed, completed or deleted. */
+export const todoChanged = event('todo.changed', z.object({ id: z.uuid() }))
