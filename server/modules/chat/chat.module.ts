@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { notFound } from '../../kit/errors.ts'
 import type { Module } from '../../kit/module.ts'
 import { type Call, routes } from '../../kit/routes.ts'
 import { chatContract, ReplyHead } from './chat.contract.ts'
@@ -41,6 +42,9 @@ export function createChat({ conversations, replies }: ChatDeps): Module {
           conversations.mustOwn(caller, params.id)
           await replies.stopReply(params.id)
           await conversations.remove(caller, params.id)
+        },
+        decide() {
+          throw notFound('This call')
         },
         export({ params }, { caller, reply }) {
           const conversation = conversations.get(caller, params.id)
