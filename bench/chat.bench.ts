@@ -24,7 +24,7 @@ const { key, api } = await credentials(hearth)
 const direct = await directLlama(modelPath, threads, 0.7) // as warm as a chat is
 const house = await api.household.get()
 const soul = readFileSync(join(import.meta.dirname, '..', 'resources', 'soul.md'), 'utf8').trim()
-const system = systemMessage({ soul, ...house, speaker: house.persons[0] ?? null })
+const system = systemMessage({ soul, notes: '', ...house, speaker: house.persons[0] ?? null })
 
 /** `POST /api/chat`: keeps the conversation itself, so it is given only the last thing said. */
 const overHttp: StreamReply = async ({ messages, signal, onText }) => {

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { api } from './api.ts'
 import type { Config } from './config.ts'
@@ -14,10 +15,12 @@ import { createDesktopTickets } from './modules/auth/desktop-tickets.ts'
 import { createOidcService } from './modules/auth/oidc.service.ts'
 import { createOwnerService } from './modules/auth/owner.service.ts'
 import { createOwnerSessions } from './modules/auth/owner-sessions.ts'
+import { createAnswering } from './modules/chat/answering.ts'
 import { createChat } from './modules/chat/chat.module.ts'
 import { createConversationsService } from './modules/chat/conversations.service.ts'
-import { createSoul } from './modules/chat/prompt.ts'
+import { createDecisions } from './modules/chat/decisions.ts'
 import { createRepliesService } from './modules/chat/replies.service.ts'
+import { createTools } from './modules/chat/tools.ts'
 import { createHousehold } from './modules/household/household.module.ts'
 import { createHouseholdService } from './modules/household/household.service.ts'
 import { createKeys } from './modules/keys/keys.module.ts'
@@ -62,7 +65,7 @@ export interface HouseDeps {
 export type House = ReturnType<typeof createHouse>
 
 /** Builds every domain. The order of the constants is the order of dependency. */
-export function createHouse({ config, secrets, db, events, sockets, log, ...deps }: HouseDeps) {
+export function createHouse({ config, secrets, db, events, actions, sockets, log, ...deps }: HouseDeps) {
   const { env } = config
   const path = (...parts: string[]) => join(config.dataPath, ...parts)
   const onWriteFailed = (err: unknown) => log.error({ err }, 'a background write failed')
@@ -101,8 +104,18 @@ export function createHouse({ config, secrets, db, events, sockets, log, ...deps
     log,
   })
   const conversations = createConversationsService({ db })
-  const soul = createSoul([path('soul.md'), join(deps.resourcesPath, 'soul.md')])
-  const replies = createRepliesService({ db, conversations, household, llm: models.llm, soul, events })
+  const tools = createTools({ actions })
+  const decisions = createDecisions({ db, tools })
+  const answering = createAnswering({
+    llm: models.llm,
+    grammar: { answer: async () => null, notUnderstood: () => 'I have no language model yet, so I cannot talk with you properly.' },
+    recollection: { forPrompt: async () => ({ block: '', sources: [] }) },
+    texts: { soul: () => readFile(join(deps.resourcesPath, 'soul.md'), 'utf8'), memory: async () => '' },
+    household,
+    tools,
+    decisions,
+  })
+  const replies = createRepliesService({ db, conversations, answering, learnFrom: () => undefined, events })
 
   const modules: Module[] = [
     createSetup({ setup, pin, owner, sessions, onDone: deps.onSetUp }),
@@ -113,7 +126,7 @@ export function createHouse({ config, secrets, db, events, sockets, log, ...deps
     createKeys({ keys }),
     createSettings({ settings }),
     models,
-    createChat({ conversations, replies }),
+    createChat({ conversations, replies, decisions }),
     createStatus({ sockets, faults: () => (db.damage ? [db.damage] : []), contracts: api, version: deps.version }),
   ]
 

@@ -20,6 +20,7 @@ export type ToolCall = z.output<typeof ToolCall>
 
 /** A remembered text that an answer rests on. */
 export const MessageSource = z.object({ chunkId: z.uuid(), title: z.string() })
+export type MessageSource = z.output<typeof MessageSource>
 
 export const Message = z
   .object({

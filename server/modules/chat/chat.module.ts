@@ -1,15 +1,16 @@
 import type { ServerResponse } from 'node:http'
-import { notFound } from '../../kit/errors.ts'
 import type { Module } from '../../kit/module.ts'
 import { type Call, routes } from '../../kit/routes.ts'
 import { chatContract, ReplyHead } from './chat.contract.ts'
 import type { ConversationsService } from './conversations.service.ts'
+import type { Decisions } from './decisions.ts'
 import { asMarkdown, attachment } from './export.ts'
 import type { RepliesService, ReplySink } from './replies.service.ts'
 
 export interface ChatDeps {
   conversations: ConversationsService
   replies: RepliesService
+  decisions: Decisions
 }
 
 /** Runs `answer` into the response: a line of JSON, then the bare text. A reply that breaks off ends the connection unfinished. */
@@ -27,7 +28,7 @@ async function streamReply({ reply, signal }: Call<'guest'>, answer: (sink: Repl
   body?.end()
 }
 
-export function createChat({ conversations, replies }: ChatDeps): Module {
+export function createChat({ conversations, replies, decisions }: ChatDeps): Module {
   return {
     name: 'chat',
     routes: [
@@ -43,8 +44,10 @@ export function createChat({ conversations, replies }: ChatDeps): Module {
           await replies.stopReply(params.id)
           await conversations.remove(caller, params.id)
         },
-        decide() {
-          throw notFound('This call')
+        async decide({ params, body }, { caller, signal }) {
+          conversations.mustOwn(caller, params.id)
+          const { messageId } = await decisions.decide(caller, params.id, params.callId, body.approve, signal)
+          return conversations.message(messageId)
         },
         export({ params }, { caller, reply }) {
           const conversation = conversations.get(caller, params.id)

@@ -50,6 +50,13 @@ export function createConversationsService({ db }: { db: Database }) {
     deviceFor,
     messages: (conversationId: string): MessageRow[] => db.find(MessageTable, { conversationId }, { order: 'seq asc' }),
 
+    /** A stored message; throws 404. */
+    message(id: string): Message {
+      const row = db.get(MessageTable, id)
+      if (!row) throw notFound('This message')
+      return toMessage(row)
+    },
+
     /** Begins a conversation inside a write. */
     begin(tx: Transaction, id: string, owner: { deviceId: string; personId: string | null }, title: string): ConversationRow {
       const at = new Date().toISOString()

@@ -1,31 +1,8 @@
-import { readFile, stat } from 'node:fs/promises'
 import type { Household, Person } from '../household/household.contract.ts'
 import type { LlmMessage } from '../models/llm.ts'
+import type { ToolCall } from './chat.contract.ts'
 
-const MAX_SOUL = 32_000
-
-/**
- * The personality: `soul.md` of the data root, else the one Hearth comes with. Read again when the file has changed;
- * `paths` are tried in order.
- */
-export function createSoul(paths: string[]): () => Promise<string> {
-  const known = new Map<string, { mtimeMs: number; text: string }>()
-  return async () => {
-    for (const path of paths) {
-      try {
-        const { mtimeMs } = await stat(path)
-        const seen = known.get(path)
-        if (seen?.mtimeMs === mtimeMs) return seen.text
-        const text = (await readFile(path, 'utf8')).slice(0, MAX_SOUL).trim()
-        known.set(path, { mtimeMs, text })
-        return text
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-      }
-    }
-    return ''
-  }
-}
+const MAX_NOTES = 8_000
 
 function describePerson({ displayName, role, pronouns, aliases }: Person): string {
   const notes = [role === 'other' ? '' : role, pronouns, aliases.length > 0 ? `also called ${aliases.join(', ')}` : ''].filter(Boolean)
@@ -34,18 +11,29 @@ function describePerson({ displayName, role, pronouns, aliases }: Person): strin
 
 export interface PromptContext {
   soul: string
+  /** What the people wrote down for the assistant. */
+  notes: string
   household: Household
   persons: Person[]
   /** Who is talking, or null on a shared device. */
   speaker: Person | null
 }
 
+/** Text that was written elsewhere, marked line by line, so that it cannot pass for anything else. */
+const quoted = (text: string) =>
+  text
+    .trim()
+    .split('\n')
+    .map((line) => `> ${line}`)
+    .join('\n')
+
 /** The system message. Nothing in it changes between turns, so that the model keeps what it evaluated of it. */
-export function systemMessage({ soul, household, persons, speaker }: PromptContext): LlmMessage {
+export function systemMessage({ soul, notes, household, persons, speaker }: PromptContext): LlmMessage {
   const people = persons.map(describePerson).join(', ')
   const content = [
     soul,
     `The household is called ${household.displayName}. Its people: ${people}. Its language is ${household.locale}.`,
+    notes.trim() && `What the household wrote down for you to know:\n\n${quoted(notes.slice(0, MAX_NOTES))}`,
     speaker ? `You are talking with ${speaker.displayName}.` : 'You are talking on a device that the household shares.',
   ]
   return { role: 'system', content: content.filter(Boolean).join('\n\n') }
@@ -55,17 +43,40 @@ export interface Said {
   role: 'user' | 'assistant' | 'tool'
   content: string
   createdAt: string
+  toolCalls?: ToolCall[] | null
 }
 
+const outcomeOf = ({ name, status, output }: ToolCall) =>
+  ({
+    done: `${name}: ${output}`,
+    failed: `${name} failed: ${output}`,
+    asking: `${name} was not done; it waits for a word`,
+    declined: `${name} was declined`,
+  })[status]
+
 /**
- * The conversation as the model reads it. Each of a person's messages ends with the moment it was said, in the
- * household's zone: the newest says what the time is, and since none of them ever changes the evaluated prefix stays good.
+ * The conversation as the model reads it. Each of a person's messages ends with what the house did before it and the moment it was
+ * said, in the household's zone: the newest says what the time is, and since none of them ever changes the evaluated prefix stays good.
  */
 export function history(said: Said[], { timezone, locale }: Household): LlmMessage[] {
   const moment = new Intl.DateTimeFormat(locale, { timeZone: timezone, dateStyle: 'full', timeStyle: 'short' })
-  return said
-    .filter(({ role, content }) => role !== 'tool' && content !== '')
-    .map(({ role, content, createdAt }) =>
-      role === 'user' ? { role: 'user', content: `${content}\n\n(${moment.format(new Date(createdAt))})` } : { role: 'assistant', content },
-    )
+  let did: string[] = []
+  const messages: LlmMessage[] = []
+  for (const { role, content, createdAt, toolCalls } of said) {
+    if (role === 'assistant') did = (toolCalls ?? []).map(outcomeOf)
+    if (role === 'tool' || content === '') continue
+    if (role === 'assistant') messages.push({ role, content })
+    else {
+      const notes = did.length > 0 ? `\n\n(Before this, in the house: ${did.join('; ')})` : ''
+      messages.push({ role: 'user', content: `${content}${notes}\n\n(${moment.format(new Date(createdAt))})` })
+    }
+  }
+  return messages
+}
+
+/** Puts what is remembered before the newest message: earlier ones stay as they were evaluated. */
+export function withMemory(messages: LlmMessage[], block: string): LlmMessage[] {
+  const last = messages.at(-1)
+  if (block === '' || last?.role !== 'user') return messages
+  return [...messages.slice(0, -1), { role: 'user', content: `${block}\n\n${last.content}` }]
 }

@@ -1,23 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import type { Database, Transaction } from '../../db/database.ts'
 import type { Caller } from '../../kit/caller.ts'
-import { AppError, conflict } from '../../kit/errors.ts'
+import { conflict } from '../../kit/errors.ts'
 import type { EventBus } from '../../kit/events.ts'
-import type { HouseholdService } from '../household/household.service.ts'
-import type { Llm } from '../models/llm.ts'
-import { chatMessageUser, type ReplyHead } from './chat.contract.ts'
+import type { Answering } from './answering.ts'
+import { chatMessageUser, type MessageSource, type ReplyHead, type ToolCall } from './chat.contract.ts'
 import { type ConversationRow, ConversationTable, type MessageRow, MessageTable } from './chat.table.ts'
 import type { ConversationsService } from './conversations.service.ts'
-import { NO_MODEL_REPLY } from './no-model-reply.ts'
-import { history, systemMessage } from './prompt.ts'
 import { titleOf } from './title.ts'
 
 export interface RepliesDeps {
   db: Database
   conversations: ConversationsService
-  household: HouseholdService
-  llm: Llm
-  soul(): Promise<string>
+  answering: Answering
+  /** Called within the write that finishes a model's reply, with the person's message. */
+  learnFrom(tx: Transaction, said: MessageRow, caller: Caller): void
   events: EventBus
 }
 
@@ -55,42 +52,34 @@ const message = (conversationId: string, values: Partial<MessageRow>): MessageRo
 })
 
 /** Replies, one at a time in each conversation. Every piece is on the disk before it is sent. */
-export function createRepliesService({ db, conversations, household, llm, soul, events }: RepliesDeps) {
+export function createRepliesService({ db, conversations, answering, learnFrom, events }: RepliesDeps) {
   const running = new Map<string, { stop: AbortController; done: Promise<void> }>()
 
   function checkFree(conversationId: string): void {
     if (running.has(conversationId)) throw conflict('busy', 'A reply is still on its way in this conversation.')
   }
 
-  async function generate({ caller, conversation, said }: Turn, signal: AbortSignal, onText: (text: string) => void) {
-    const house = household.get()
-    const speaker = house.persons.find(({ id }) => id === caller.personId) ?? null
-    const messages = [systemMessage({ soul: await soul(), ...house, speaker }), ...history(said, house.household)]
-    try {
-      return await llm.generate({ conversationId: conversation.id, fairKey: caller.personId ?? caller.deviceId, messages, signal, onText })
-    } catch (error) {
-      if (!(error instanceof AppError && error.code === 'no_model')) throw error
-      onText(NO_MODEL_REPLY)
-      return { stopReason: 'end' as const, model: 'none' }
-    }
-  }
-
   /** Finishes the reply's row, drops what it replaces and names a new conversation, in one write. */
-  function finish(turn: Turn, status: MessageRow['status'], model: string | null, content: string): Promise<void> {
-    const { conversation, reply, replaces, said } = turn
+  function finish(turn: Turn, end: Pick<MessageRow, 'status' | 'model' | 'content' | 'sources'>): Promise<void> {
+    const { caller, conversation, reply, replaces, said } = turn
+    const { content, model, status } = end
+    const asked = said.at(-1)
     return db.write((tx) => {
       if (!db.get(ConversationTable, conversation.id)) return // deleted while it was answering
-      tx.update(MessageTable, reply.id, { content, status, model })
+      tx.update(MessageTable, reply.id, end)
+      if (asked && status === 'complete' && model !== 'grammar' && model !== 'none' && replaces.length === 0) learnFrom(tx, asked, caller)
       if (content !== '') for (const id of replaces) tx.remove(MessageTable, { id })
-      const title = db.get(ConversationTable, conversation.id)?.title || titleOf(said.at(-1)?.content ?? '', content) || 'Conversation'
+      const title = db.get(ConversationTable, conversation.id)?.title || titleOf(asked?.content ?? '', content) || 'Conversation'
       tx.update(ConversationTable, conversation.id, { title, updatedAt: new Date().toISOString() })
     })
   }
 
   async function answer(turn: Turn, sink: ReplySink, stop: AbortSignal): Promise<void> {
-    const { conversation, reply } = turn
+    const { caller, conversation, reply, said: before } = turn
     const signal = AbortSignal.any([sink.signal, stop])
     let said = ''
+    let sources: MessageSource[] = []
+    const calls = new Map<string, ToolCall>()
     let kept = ''
     let pumping: Promise<void> | null = null
 
@@ -115,16 +104,32 @@ export function createRepliesService({ db, conversations, household, llm, soul, 
       })
     }
 
+    const onCall = (call: ToolCall) => {
+      calls.set(call.id, call)
+      return db.write((tx) => void tx.update(MessageTable, reply.id, { toolCalls: [...calls.values()] }))
+    }
+
     try {
-      const { stopReason, model } = await generate(turn, AbortSignal.any([signal, cannotKeep.signal]), onText)
+      const { model, aborted: cut } = await answering.answer({
+        caller,
+        conversationId: conversation.id,
+        said: before,
+        again: turn.replaces.length > 0,
+        signal: AbortSignal.any([signal, cannotKeep.signal]),
+        onText,
+        onCall,
+        onSources(found) {
+          sources = found
+        },
+      })
       await pumping
       if (pumpFailed) throw pumpFailed
-      const aborted = stopReason === 'aborted' || signal.aborted
-      await finish(turn, aborted ? 'aborted' : 'complete', model, said)
+      const aborted = cut || signal.aborted
+      await finish(turn, { status: aborted ? 'aborted' : 'complete', model, content: said, sources: sources.length > 0 ? sources : null })
       if (kept === '' && !aborted) sink.open({ conversationId: conversation.id, messageId: reply.id })
     } catch (error) {
       await pumping
-      await finish(turn, signal.aborted ? 'aborted' : 'failed', null, said)
+      await finish(turn, { status: signal.aborted ? 'aborted' : 'failed', model: null, content: said, sources: null })
       if (!signal.aborted) throw error
     }
   }
@@ -181,6 +186,9 @@ export function createRepliesService({ db, conversations, household, llm, soul, 
       }
       await run(id, prepare, sink)
     },
+
+    /** Whether somebody is being answered. */
+    isBusy: () => running.size > 0,
 
     /** Ends the reply of a conversation that is going away, and waits for that. */
     async stopReply(conversationId: string): Promise<void> {

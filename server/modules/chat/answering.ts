@@ -1,0 +1,128 @@
+import type { ActionCall } from '../../kit/actions.ts'
+import type { Caller } from '../../kit/caller.ts'
+import { AppError } from '../../kit/errors.ts'
+import type { HouseholdService } from '../household/household.service.ts'
+import type { Llm } from '../models/llm.ts'
+import type { MessageSource, ToolCall } from './chat.contract.ts'
+import type { MessageRow } from './chat.table.ts'
+import type { Decisions } from './decisions.ts'
+import { history, systemMessage, withMemory } from './prompt.ts'
+import type { Tools } from './tools.ts'
+import { yesOrNo } from './yes-or-no.ts'
+
+/** A sentence that was understood without a model, and what came of it. */
+export interface GrammarReply {
+  text: string
+  toolCalls: ToolCall[]
+  sources: MessageSource[]
+}
+
+/** What understands sentences without a model. */
+export interface Grammar {
+  /** Does what the sentence asks for; null where it is not understood for certain. */
+  answer(text: string, call: ActionCall & { lastSources: MessageSource[] }): Promise<GrammarReply | null>
+  /** An honest answer where nobody understood, with the nearest things that can be done. */
+  notUnderstood(text: string, caller: Caller): string
+}
+
+/** What is remembered, as far as it bears on what was said. */
+export interface Recollection {
+  /** A block for the prompt, empty where nothing bears on it, and which memories are in it. */
+  forPrompt(caller: Caller, text: string): Promise<{ block: string; sources: MessageSource[] }>
+}
+
+/** The personality and the people’s own text. */
+export interface HouseTexts {
+  soul(): Promise<string>
+  memory(): Promise<string>
+}
+
+export interface AnsweringDeps {
+  llm: Llm
+  grammar: Grammar
+  recollection: Recollection
+  texts: HouseTexts
+  household: HouseholdService
+  tools: Tools
+  decisions: Decisions
+}
+
+export interface Question {
+  caller: Caller
+  conversationId: string
+  /** What was said so far, the person's message last. */
+  said: MessageRow[]
+  /** It was answered before: nothing is done a second time. */
+  again: boolean
+  signal: AbortSignal
+  onText(text: string): void
+  /** Hears of a call, and again when it has ended, before the model does. */
+  onCall(call: ToolCall): Promise<void>
+  onSources(sources: MessageSource[]): void
+}
+
+export interface Answered {
+  model: string
+  aborted: boolean
+}
+
+/** Finds the answer to what was said: a decision that was waited for, the grammar, the model, and at last an honest word. */
+export function createAnswering({ llm, grammar, recollection, texts, household, tools, decisions }: AnsweringDeps) {
+  const textOf = ({ said }: Question) => said.at(-1)?.content ?? ''
+  const callOf = ({ caller, conversationId, signal }: Question, origin: ActionCall['origin']): ActionCall => ({
+    caller,
+    origin,
+    signal,
+    conversationId,
+  })
+
+  async function byDecision(question: Question): Promise<boolean> {
+    const waiting = decisions.waiting(question.conversationId)
+    const approve = waiting && yesOrNo(textOf(question))
+    if (!waiting || approve === null) return false
+    const { output } = await decisions.decide(question.caller, question.conversationId, waiting.id, approve, question.signal)
+    question.onText(approve ? (output ?? 'Done.') : 'All right, I leave it.')
+    return true
+  }
+
+  async function byGrammar(question: Question): Promise<boolean> {
+    const lastSources = question.said.findLast(({ role, sources }) => role === 'assistant' && sources?.length)?.sources ?? []
+    const reply = await grammar.answer(textOf(question), { ...callOf(question, 'chat'), lastSources })
+    if (!reply) return false
+    for (const call of reply.toolCalls) await question.onCall(call)
+    question.onSources(reply.sources)
+    question.onText(reply.text)
+    return true
+  }
+
+  async function byModel(question: Question): Promise<Answered> {
+    const { caller, conversationId, said, again, signal, onText } = question
+    const house = household.get()
+    const speaker = house.persons.find(({ id }) => id === caller.personId) ?? null
+    const [soul, notes] = await Promise.all([texts.soul(), texts.memory()])
+    const { block, sources } = await recollection.forPrompt(caller, textOf(question))
+    question.onSources(sources)
+    const messages = [systemMessage({ soul, notes, ...house, speaker }), ...withMemory(history(said, house.household), block)]
+    const functions = again ? [] : tools.functionsFor(conversationId, textOf(question), callOf(question, 'model'), question.onCall)
+    const fairKey = caller.personId ?? caller.deviceId
+    const { model, stopReason } = await llm.generate({ conversationId, fairKey, messages, functions, signal, onText })
+    return { model, aborted: stopReason === 'aborted' }
+  }
+
+  return {
+    /** Fails with what `Llm.generate` throws, but where no model is set up: then it says so itself. */
+    async answer(question: Question): Promise<Answered> {
+      if (!question.again && ((await byDecision(question)) || (await byGrammar(question)))) return { model: 'grammar', aborted: false }
+      try {
+        return await byModel(question)
+      } catch (error) {
+        if (!(error instanceof AppError && error.code === 'no_model')) throw error
+        question.onSources([])
+        question.onText(grammar.notUnderstood(textOf(question), question.caller))
+        return { model: 'none', aborted: false }
+      }
+    },
+  }
+}
+
+export type Answering = ReturnType<typeof createAnswering>
