@@ -1,0 +1,66 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { z } from 'zod'
+
+const Asked = z.object({
+  messages: z.array(z.looseObject({ role: z.string(), content: z.unknown() })),
+  tools: z
+    .array(z.object({ function: z.object({ name: z.string(), description: z.string(), parameters: z.looseObject({}) }) }))
+    .default([]),
+  response_format: z.looseObject({}).optional(),
+})
+export type Asked = z.output<typeof Asked>
+
+export interface CallingModel {
+  /** For SERVICE_LLM_BASE_URL. */
+  url: string
+  /** Every request it got, oldest first. */
+  asked: Asked[]
+  /** To a message with these words it calls a function; after that it repeats what came of it. */
+  call(words: string, name: string, params: unknown): void
+  /** What it writes where JSON is asked for and the message has these words. */
+  json(words: string, value: unknown): void
+  stop(): Promise<void>
+}
+
+/** A model host on loopback that calls functions and writes JSON as a test tells it to. */
+export async function startCallingModel(): Promise<CallingModel> {
+  const asked: Asked[] = []
+  const calls = new Map<string, { name: string; params: unknown }>()
+  const texts = new Map<string, unknown>()
+  const find = <T>(known: Map<string, T>, text: string) => [...known].findLast(([words]) => text.includes(words))?.[1]
+
+  function delta(request: Asked): object {
+    const last = request.messages.at(-1)
+    const said = String(request.messages.findLast(({ role }) => role === 'user')?.content)
+    if (request.response_format) return { content: JSON.stringify(find(texts, said) ?? { facts: [] }) }
+    if (last?.role === 'tool') return { content: `It came to this: ${String(last.content)}` }
+    const call = find(calls, said)
+    if (!call) return { content: 'Yes, I hear you.' }
+    return { tool_calls: [{ index: 0, id: 'c1', function: { name: call.name, arguments: JSON.stringify(call.params) } }] }
+  }
+
+  const server = createServer(async (request, response) => {
+    let body = ''
+    for await (const piece of request) body += String(piece)
+    if (request.method === 'GET') return void response.end(JSON.stringify({ data: [{ id: 'calling' }] }))
+    const parsed = Asked.parse(JSON.parse(body))
+    asked.push(parsed)
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    for (const choice of [{ delta: delta(parsed) }, { delta: {}, finish_reason: 'stop' }])
+      response.write(`data: ${JSON.stringify({ choices: [{ index: 0, ...choice }] })}\n\n`)
+    response.end('data: [DONE]\n\n')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    asked,
+    call: (words, name, params) => void calls.set(words, { name, params }),
+    json: (words, value) => void texts.set(words, value),
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
