@@ -34,6 +34,10 @@ export const routes: Route[] = [
     page: () => import('./features/chat/ChatPage.svelte'),
     props: ({ id }) => ({ conversationId: id ?? null }),
   }),
+  route({ name: 'calendar', paths: ['/calendar'], page: () => import('./features/calendar/CalendarPage.svelte'), props: none }),
+  route({ name: 'todos', paths: ['/todos'], page: () => import('./features/todos/TodosPage.svelte'), props: none }),
+  route({ name: 'timers', paths: ['/timers'], page: () => import('./features/timers/TimersPage.svelte'), props: none }),
+  route({ name: 'household', paths: ['/household'], page: () => import('./features/household/HouseholdPage.svelte'), props: none }),
   route({
     name: 'paired-devices',
     paths: ['/paired-devices'],

@@ -7,7 +7,20 @@ import { AppError } from './kit/errors.ts'
 import { isLocalPeer, setupLoopbackOnly } from './kit/gate.ts'
 import type { FactsReader, RequestFacts } from './kit/request-facts.ts'
 
-const PAGES = ['/', '/login', '/chat', '/chat/:id', '/paired-devices', '/settings', '/pair', '/docs']
+const PAGES = [
+  '/',
+  '/login',
+  '/chat',
+  '/chat/:id',
+  '/calendar',
+  '/todos',
+  '/timers',
+  '/household',
+  '/paired-devices',
+  '/settings',
+  '/pair',
+  '/docs',
+]
 
 /** Pages run our own scripts alone, are framed by nobody, and post nowhere else. */
 const PAGE_HEADERS = {

@@ -1,10 +1,14 @@
+import { calendarMessages } from '../features/calendar/calendar.messages.ts'
 import { chatMessages } from '../features/chat/chat.messages.ts'
 import { docsMessages } from '../features/docs/docs.messages.ts'
+import { householdMessages } from '../features/household/household.messages.ts'
 import { pairMessages } from '../features/pair/pair.messages.ts'
 import { pairedDevicesMessages } from '../features/paired-devices/paired-devices.messages.ts'
 import { settingsMessages } from '../features/settings/settings.messages.ts'
 import { setupMessages } from '../features/setup/setup.messages.ts'
 import { signInMessages } from '../features/sign-in/sign-in.messages.ts'
+import { timersMessages } from '../features/timers/timers.messages.ts'
+import { todosMessages } from '../features/todos/todos.messages.ts'
 import { shellMessages } from '../shell/shell.messages.ts'
 import { uiMessages } from '../ui/ui.messages.ts'
 
@@ -15,6 +19,10 @@ export const en = {
   ...setupMessages,
   ...signInMessages,
   ...chatMessages,
+  ...calendarMessages,
+  ...todosMessages,
+  ...timersMessages,
+  ...householdMessages,
   ...pairedDevicesMessages,
   ...pairMessages,
   ...settingsMessages,

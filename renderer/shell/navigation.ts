@@ -1,6 +1,10 @@
+import CalendarDays from '@lucide/svelte/icons/calendar-days'
+import House from '@lucide/svelte/icons/house'
+import ListTodo from '@lucide/svelte/icons/list-todo'
 import MessageCircle from '@lucide/svelte/icons/message-circle'
 import Settings from '@lucide/svelte/icons/settings'
 import TabletSmartphone from '@lucide/svelte/icons/tablet-smartphone'
+import Timer from '@lucide/svelte/icons/timer'
 import type { Component } from 'svelte'
 import type { PlainKey } from '../messages/messages.ts'
 import type { Right, Session } from '../session.svelte.ts'
@@ -16,10 +20,16 @@ export interface Area {
   right: Right
   /** Stands at the foot of the rail. */
   foot?: true
+  /** Keeps its place in the bar of narrow screens and TVs, where most areas stand behind “More”. */
+  bar?: true
 }
 
 const all: Area[] = [
-  { route: 'chat', href: '/chat', label: 'nav.chat', short: 'nav.chat', icon: MessageCircle, right: 'guest' },
+  { route: 'chat', href: '/chat', label: 'nav.chat', short: 'nav.chat', icon: MessageCircle, right: 'guest', bar: true },
+  { route: 'calendar', href: '/calendar', label: 'nav.calendar', short: 'nav.calendar', icon: CalendarDays, right: 'member', bar: true },
+  { route: 'todos', href: '/todos', label: 'nav.todos', short: 'nav.todos', icon: ListTodo, right: 'member', bar: true },
+  { route: 'timers', href: '/timers', label: 'nav.timers', short: 'nav.timers', icon: Timer, right: 'member', bar: true },
+  { route: 'household', href: '/household', label: 'nav.household', short: 'nav.household', icon: House, right: 'member' },
   {
     route: 'paired-devices',
     href: '/paired-devices',
@@ -33,3 +43,9 @@ const all: Area[] = [
 
 /** The areas this browser may open. */
 export const areasFor = (session: Session): Area[] => all.filter((area) => session.may(area.right))
+
+/** As many as a bar of narrow screens holds. */
+const BAR = 5
+
+/** Those that stand behind “More” where there is only a bar: none where all fit. */
+export const behindMore = (areas: Area[]): Area[] => (areas.length <= BAR ? [] : areas.filter((area) => !area.bar))

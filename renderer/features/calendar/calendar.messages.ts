@@ -1,0 +1,3 @@
+export const calendarMessages = {
+  'calendar.title': 'Calendar',
+}

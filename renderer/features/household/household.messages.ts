@@ -1,0 +1,3 @@
+export const householdMessages = {
+  'household.title': 'Household',
+}

@@ -1,0 +1,3 @@
+export const timersMessages = {
+  'timers.title': 'Timers',
+}

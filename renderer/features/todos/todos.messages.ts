@@ -1,0 +1,3 @@
+export const todosMessages = {
+  'todos.title': 'To-dos',
+}
