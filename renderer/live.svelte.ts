@@ -20,6 +20,7 @@ export class Live {
   online = $state(true)
   heardAt = $state<number | null>(null)
   readonly #listeners = new Map<string, Set<Listener>>()
+  readonly #topics = new Set<string>()
   readonly #hooks: LiveHooks
   #socket: WebSocket | null = null
   #timers: ReturnType<typeof setTimeout>[] = []
@@ -42,6 +43,20 @@ export class Live {
     const set = this.#listeners.get(type) ?? new Set<Listener>()
     this.#listeners.set(type, set.add(listener))
     return () => set.delete(listener)
+  }
+
+  /** As `on`, for a topic: subscribes to it, also after the line was cut. */
+  subscribe(topic: string, listener: Listener): () => void {
+    const first = !this.#listeners.get(topic)?.size
+    const off = this.on(topic, listener)
+    this.#topics.add(topic)
+    if (first) this.send('subscribe', { topics: [topic] })
+    return () => {
+      off()
+      if (this.#listeners.get(topic)?.size) return
+      this.#topics.delete(topic)
+      this.send('unsubscribe', { topics: [topic] })
+    }
   }
 
   send(type: string, payload: unknown = {}): void {
@@ -78,6 +93,7 @@ export class Live {
       this.heard(true)
       this.#waitMs = FIRST_WAIT_MS
       this.send('hello')
+      if (this.#topics.size > 0) this.send('subscribe', { topics: [...this.#topics] })
       this.#keepWarm()
     }
     socket.onmessage = ({ data }) => this.#receive(data)

@@ -14,6 +14,7 @@ import { createSocketRegistry } from './kit/socket-registry.ts'
 import { createActionAudit } from './modules/actions/action-audit.ts'
 import type { Secrets } from './secrets.ts'
 import { tables } from './tables.ts'
+import { topics } from './topics.ts'
 
 export interface AppOptions {
   config: Config
@@ -54,6 +55,9 @@ export async function createApp(options: AppOptions) {
   const events = createEventBus((err, event) => log.error({ err, event }, 'an event listener failed'))
   const actions = createActionRegistry({ audit: createActionAudit(db) })
   const sockets = createSocketRegistry()
+  for (const { event, concerns } of topics) {
+    events.on(event, (payload) => sockets.publish(event.name, payload, concerns && ((caller) => concerns(payload, caller))))
+  }
   const house = createHouse({
     config,
     secrets,

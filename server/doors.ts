@@ -12,6 +12,7 @@ import { createFactsReader, type RequestFacts } from './kit/request-facts.ts'
 import { createSocketServer } from './kit/socket.ts'
 import type { SocketRegistry } from './kit/socket-registry.ts'
 import { createPages } from './pages.ts'
+import { topics } from './topics.ts'
 
 export interface DoorsDeps {
   config: Config
@@ -64,6 +65,7 @@ export function createDoors({ config, house, sockets, log, windowPath, tls }: Do
     isSetUp,
     limit: general,
     registry: sockets,
+    topics,
     isOpen: house.isOpen,
     onClosed: (caller) => caller.kind === 'device' && house.deviceSeen(caller.deviceId),
   })

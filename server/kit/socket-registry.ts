@@ -7,10 +7,15 @@ const MAX_BUFFERED_BYTES = 1024 * 1024
 
 export type ServerMessages = typeof serverMessages
 
+/** Sends a message that is written out already, or closes a socket whose reader is too slow rather than let memory grow. */
+function sendText(socket: WebSocket, text: string): void {
+  if (socket.bufferedAmount > MAX_BUFFERED_BYTES) socket.close(closeCodes.slowReader)
+  else socket.send(text)
+}
+
 /** Sends one message, or closes a socket whose reader is too slow rather than let memory grow. */
 export function sendMessage<T extends keyof ServerMessages>(socket: WebSocket, type: T, payload: z.input<ServerMessages[T]>): void {
-  if (socket.bufferedAmount > MAX_BUFFERED_BYTES) socket.close(closeCodes.slowReader)
-  else socket.send(JSON.stringify({ type, payload }))
+  sendText(socket, JSON.stringify({ type, payload }))
 }
 
 /** The open sockets and who holds each. */
@@ -20,6 +25,11 @@ export interface SocketRegistry {
   close(matches: (caller: Caller) => boolean, code: number): void
   /** Sends one message to every socket of a device; answers to how many. */
   send<T extends keyof ServerMessages>(deviceId: string, type: T, payload: z.input<ServerMessages[T]>): number
+  /** Adds to what a socket is told of, or takes away. */
+  subscribe(socket: WebSocket, topics: readonly string[]): void
+  unsubscribe(socket: WebSocket, topics: readonly string[]): void
+  /** Tells every socket that subscribed; the message is written out once. */
+  publish(topic: string, payload: unknown, concerns?: (caller: Caller) => boolean): void
   isConnected(deviceId: string): boolean
   /** How many of the caller kind have at least one socket, counted by device. */
   connectedDevices(): number
@@ -29,6 +39,7 @@ export interface SocketRegistry {
 /** Keeps sockets until they close; every question is answered from memory. */
 export function createSocketRegistry(): SocketRegistry {
   const sockets = new Map<WebSocket, Caller>()
+  const subscribers = new Map<string, Set<WebSocket>>()
   const perDevice = new Map<string, number>()
 
   function count({ kind, deviceId }: Caller, by: 1 | -1): void {
@@ -44,6 +55,7 @@ export function createSocketRegistry(): SocketRegistry {
       count(caller, 1)
       socket.once('close', () => {
         if (sockets.delete(socket)) count(caller, -1)
+        for (const listening of subscribers.values()) listening.delete(socket)
       })
     },
     close(matches, code) {
@@ -53,6 +65,21 @@ export function createSocketRegistry(): SocketRegistry {
       const own = [...sockets].filter(([, caller]) => caller.kind === 'device' && caller.deviceId === deviceId)
       for (const [socket] of own) sendMessage(socket, type, payload)
       return own.length
+    },
+    subscribe(socket, topics) {
+      for (const topic of topics) subscribers.set(topic, (subscribers.get(topic) ?? new Set()).add(socket))
+    },
+    unsubscribe(socket, topics) {
+      for (const topic of topics) subscribers.get(topic)?.delete(socket)
+    },
+    publish(topic, payload, concerns) {
+      const listening = subscribers.get(topic)
+      if (!listening?.size) return
+      const text = JSON.stringify({ type: topic, payload })
+      for (const socket of listening) {
+        const caller = sockets.get(socket)
+        if (caller && (!concerns || concerns(caller))) sendText(socket, text)
+      }
     },
     isConnected: (deviceId) => perDevice.has(deviceId),
     connectedDevices: () => perDevice.size,

@@ -7,6 +7,8 @@ export const SocketFrame = z.object({ type: z.string().max(64), id: z.string().m
 export const clientMessages = {
   hello: z.object({ lastSeq: z.number().int().nonnegative().optional() }).default({}),
   ping: z.unknown().optional(),
+  subscribe: z.object({ topics: z.array(z.string().max(64)).min(1).max(64) }),
+  unsubscribe: z.object({ topics: z.array(z.string().max(64)).min(1).max(64) }),
 }
 
 /** What the server sends. */
@@ -19,6 +21,11 @@ export const serverMessages = {
     body: z.string(),
     level: z.enum(['info', 'warning', 'critical']),
     category: z.string().nullable(),
+  }),
+  result: z.object({
+    id: z.string().optional().describe('The id of the message it answers.'),
+    ok: z.boolean(),
+    error: z.string().optional(),
   }),
   error: z.object({ code: z.string(), message: z.string() }),
 }

@@ -1,7 +1,7 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
-import type { Caller } from './caller.ts'
+import { type Caller, mayCall } from './caller.ts'
 import { AppError, forbidden, invalid, notFound, unauthorized } from './errors.ts'
 import { checkHost, isSameOrigin } from './gate.ts'
 import type { Authenticate } from './http.ts'
@@ -10,6 +10,7 @@ import type { RateLimit } from './rate-limit.ts'
 import type { FactsReader, RequestFacts } from './request-facts.ts'
 import { clientMessages, closeCodes, SocketFrame } from './socket.contract.ts'
 import { type SocketRegistry, sendMessage } from './socket-registry.ts'
+import type { Topic } from './topic.ts'
 
 const MAX_FRAME_BYTES = 256 * 1024
 const HELLO_MS = 2_000
@@ -28,6 +29,8 @@ export interface SocketDeps {
   registry: SocketRegistry
   /** Whether the session behind a caller has not ended meanwhile, by time or by another process; asked at every ping. */
   isOpen(caller: Caller): boolean
+  /** What clients may subscribe to. */
+  topics: readonly Topic[]
   /** Between pings. */
   pingMs?: number
   /** A device's last socket may have closed. */
@@ -119,17 +122,34 @@ export function createSocketServer(deps: SocketDeps) {
     return caller
   }
 
-  function receive(socket: WebSocket, data: string, greet: () => void): void {
+  const topics = new Map(deps.topics.map((topic) => [topic.event.name, topic]))
+
+  /** All or nothing: one unknown topic, or one beyond the caller's scope, and none is subscribed to. */
+  function subscribe(socket: WebSocket, caller: Caller, wanted: readonly string[], id: string | undefined): void {
+    const unknown = wanted.find((name) => !topics.has(name))
+    const beyond = wanted.find((name) => !mayCall(topics.get(name)?.access ?? 'admin', caller))
+    if (unknown !== undefined)
+      return sendMessage(socket, 'error', { code: 'unknown_topic', message: 'This server does not know that topic.' })
+    if (beyond !== undefined) return sendMessage(socket, 'error', { code: 'forbidden', message: `You may not subscribe to ${beyond}.` })
+    registry.subscribe(socket, wanted)
+    sendMessage(socket, 'result', { ok: true, ...(id !== undefined && { id }) })
+  }
+
+  function receive(socket: WebSocket, caller: Caller, data: string, greet: () => void): void {
     const frame = SocketFrame.safeParse(parseJson(data))
     if (!frame.success) return sendMessage(socket, 'error', { code: 'bad_message', message: 'Send one JSON object with a type.' })
-    const { type, payload } = frame.data
+    const { type, id, payload } = frame.data
     if (!Object.hasOwn(clientMessages, type))
       return sendMessage(socket, 'error', { code: 'unknown_type', message: 'This server does not know that type.' })
     const parsed = clientMessages[type as keyof typeof clientMessages].safeParse(payload)
     if (!parsed.success)
       return sendMessage(socket, 'error', { code: 'validation_failed', message: parsed.error.issues[0]?.message ?? 'is not valid' })
-    if (type === 'hello') greet()
-    else sendMessage(socket, 'pong', {})
+    if (type === 'hello') return greet()
+    if (type === 'ping') return sendMessage(socket, 'pong', {})
+    const { topics: wanted } = parsed.data as { topics: string[] }
+    if (type === 'subscribe') return subscribe(socket, caller, wanted, id)
+    registry.unsubscribe(socket, wanted)
+    sendMessage(socket, 'result', { ok: true, ...(id !== undefined && { id }) })
   }
 
   function serve(socket: WebSocket, caller: Caller): void {
@@ -154,7 +174,7 @@ export function createSocketServer(deps: SocketDeps) {
     })
     socket.on('message', (data, isBinary) => {
       if (isFlood()) return socket.close(closeCodes.flood)
-      receive(socket, isBinary ? '' : String(data), greet)
+      receive(socket, caller, isBinary ? '' : String(data), greet)
     })
     // A protocol fault closes the socket by itself; without a listener it would end the process.
     socket.on('error', () => socket.terminate())

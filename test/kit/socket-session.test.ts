@@ -28,6 +28,7 @@ test('a socket ends with its session, also when that ends by time', async () => 
     isSetUp: () => true,
     limit: { take: () => undefined, giveBack: () => undefined },
     registry: createSocketRegistry(),
+    topics: [],
     isOpen: ({ sessionId }) => sessionId === 'key' && open,
     pingMs: 20,
     onClosed: () => undefined,

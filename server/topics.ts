@@ -1,0 +1,20 @@
+import { type Topic, topic } from './kit/topic.ts'
+import { calendarChanged } from './modules/calendar/calendar.contract.ts'
+import { memoryIndexed } from './modules/memory/memory.contract.ts'
+import { notificationChanged } from './modules/notifications/notifications.contract.ts'
+import { timerChanged } from './modules/timers/timers.contract.ts'
+import { todoChanged } from './modules/todos/todos.contract.ts'
+
+/** Everything that clients may subscribe to. */
+export const topics: readonly Topic[] = [
+  topic({
+    event: notificationChanged,
+    access: 'guest',
+    summary: 'A notification was made or its status changed; one’s own, for admins everybody’s.',
+    concerns: ({ deviceId }, caller) => caller.scope === 'admin' || caller.deviceId === deviceId,
+  }),
+  topic({ event: calendarChanged, access: 'member', summary: 'Something in the calendar changed.' }),
+  topic({ event: todoChanged, access: 'member', summary: 'A to-do was added, changed, completed or deleted.' }),
+  topic({ event: timerChanged, access: 'member', summary: 'A timer was set, changed, cancelled or rang.' }),
+  topic({ event: memoryIndexed, access: 'member', summary: 'How far the index of memory is.' }),
+]
