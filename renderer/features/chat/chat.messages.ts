@@ -57,6 +57,17 @@ export const chatMessages = {
   'chat.gone': 'This conversation is not here.',
   'chat.goneTodo': 'It may have been deleted, or it belongs to somebody else. Your other conversations are in the list.',
 
+  'chat.call.asks': 'May I do this?',
+  'chat.call.done': (what: string) => `Done: ${what}`,
+  'chat.call.failed': (what: string) => `Did not work: ${what}`,
+  'chat.call.declined': (what: string) => `Not done: ${what}`,
+  'chat.call.allow': 'Do it',
+  'chat.call.decline': 'Don’t',
+  'chat.call.details': 'Details',
+  'chat.call.failedToDecide': 'That could not be passed on. Try again in a moment.',
+  'chat.sources': (count: number) => plural(count, { one: 'From 1 memory', other: `From ${number(count)} memories` }),
+  'chat.saidAsks': (what: string) => `Hearth asks whether it may do this: ${what}`,
+
   'chat.say': 'Message to Hearth',
   'chat.sayHint': 'Say something…',
   'chat.send': 'Send',

@@ -1,4 +1,6 @@
+import type { ToolCall } from '../../../server/modules/chat/chat.contract.ts'
 import { t } from '../../messages/messages.ts'
+import { actionWords } from './action-words.ts'
 
 const MAX_SPOKEN = 600
 
@@ -12,8 +14,13 @@ export function plainOf(markdown: string): string {
     .trim()
 }
 
-/** What a screen reader says when a reply has ended in `status`: the beginning of it, or how it ended. */
-export function spokenEnd(status: string, content: string): string {
+/** What a screen reader says when a reply has ended in `status`: the beginning of it, or how it ended, and what it asks for. */
+export function spokenEnd(status: string, content: string, calls: readonly ToolCall[] = []): string {
+  const asks = calls.filter((call) => call.status === 'asking').map(({ name }) => t('chat.saidAsks', actionWords(name)))
+  return [spokenReply(status, content), ...asks].join(' ')
+}
+
+function spokenReply(status: string, content: string): string {
   if (status === 'aborted') return t('chat.saidStopped')
   if (status === 'failed') return t('chat.saidFailed')
   const plain = plainOf(content)

@@ -124,6 +124,17 @@ export class Talk {
     asked.failure = reply.failure
   }
 
+  /** Allows or declines what the assistant asks to do. Rejects with the server's failure; what is shown is then what the server has. */
+  async decide(turn: Turn, callId: string, approve: boolean): Promise<void> {
+    if (this.id === null) return
+    try {
+      turn.adopt(await this.#deps.chat.decide({ params: { id: this.id, callId }, body: { approve } }))
+    } catch (error) {
+      await this.#settle()
+      throw error
+    }
+  }
+
   /** Ends the reply being written; what was said so far stays. */
   stop(): void {
     this.#abort?.abort()

@@ -1,4 +1,4 @@
-import type { Message } from '../../../server/modules/chat/chat.contract.ts'
+import type { Message, MessageSource, ToolCall } from '../../../server/modules/chat/chat.contract.ts'
 import type { ChatFailure } from './chat-failure.ts'
 
 /**
@@ -18,6 +18,10 @@ export class Turn {
   content = $state('')
   state = $state<TurnState>('complete')
   createdAt = $state('')
+  /** What was done, or is asked for, with it. */
+  calls = $state.raw<readonly ToolCall[]>([])
+  /** The memories it rests on. */
+  sources = $state.raw<readonly MessageSource[]>([])
   /** What went wrong with it last, until it is tried again. */
   failure = $state.raw<ChatFailure | null>(null)
 
@@ -33,6 +37,8 @@ export class Turn {
     this.id = message.id
     this.state = message.status
     this.createdAt = message.createdAt
+    this.calls = message.toolCalls ?? []
+    this.sources = message.sources ?? []
     if (message.status === 'complete' || message.content.length > this.content.length) this.content = message.content
     return this
   }
