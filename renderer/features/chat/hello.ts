@@ -24,7 +24,7 @@ export function leadFor(status: AssistantStatus): PlainKey {
 /** Things to say that get a good answer as things stand: `label` is shown, `text` is said. */
 export function examplesFor(status: AssistantStatus): { label: PlainKey; text: PlainKey }[] {
   if (status === 'no_model') {
-    const keys: PlainKey[] = ['chat.example.can', 'chat.example.model', 'chat.example.who']
+    const keys: PlainKey[] = ['chat.example.can', 'chat.example.remember', 'chat.example.list', 'chat.example.timer']
     return keys.map((key) => ({ label: key, text: key }))
   }
   return [
