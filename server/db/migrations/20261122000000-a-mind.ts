@@ -18,8 +18,9 @@ CREATE INDEX "memory_chunk_person" ON "memory_chunk" ("personId", "observedAt");
 CREATE INDEX "memory_chunk_category" ON "memory_chunk" ("category", "observedAt");
 CREATE INDEX "memory_chunk_embedding" ON "memory_chunk" ("embeddingModel");
 CREATE INDEX "memory_chunk_message" ON "memory_chunk" ("messageId");
-CREATE TABLE "memory_vector" ("seq" integer PRIMARY KEY NOT NULL, "model" text NOT NULL, "vector" blob NOT NULL,
-  CONSTRAINT "memory_vector_fk" FOREIGN KEY ("seq") REFERENCES "memory_chunk" ("seq") ON DELETE CASCADE ON UPDATE NO ACTION);
+CREATE INDEX "memory_chunk_source" ON "memory_chunk" ("source", "observedAt");
+CREATE TABLE "memory_vector" ("seq" integer NOT NULL, "model" text NOT NULL, "vector" blob NOT NULL,
+  CONSTRAINT "memory_vector_fk" FOREIGN KEY ("seq") REFERENCES "memory_chunk" ("seq") ON DELETE CASCADE ON UPDATE NO ACTION, PRIMARY KEY ("seq", "model"));
 CREATE TABLE "memory_extraction" ("id" text PRIMARY KEY NOT NULL, "conversationId" text NOT NULL, "personId" text, "tries" integer NOT NULL,
   "createdAt" text NOT NULL);
 CREATE INDEX "memory_extraction_age" ON "memory_extraction" ("createdAt");

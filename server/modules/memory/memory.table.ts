@@ -32,7 +32,7 @@ export interface ChunkRow {
   observedAt: string
   pinned: boolean
   promoted: boolean
-  /** Name of the embedder of the row in `memory_vector`; empty while there is none. */
+  /** Name of the newest embedder that has a row in `memory_vector`; empty while there is none. */
   embeddingModel: string
   conversationId: string | null
   messageId: string | null
@@ -68,10 +68,14 @@ export const ChunkTable = table<ChunkRow>(
     { name: 'memory_chunk_category', columns: ['category', 'observedAt'] },
     { name: 'memory_chunk_embedding', columns: ['embeddingModel'] },
     { name: 'memory_chunk_message', columns: ['messageId'] },
+    { name: 'memory_chunk_source', columns: ['source', 'observedAt'] },
   ],
 )
 
-/** The vector of a chunk, for the index to be built from; 32-bit floats, little-endian, unit length. */
+/**
+ * The vector of a chunk by one embedding model, for the index to be built from; 32-bit floats, little-endian, unit length. While another
+ * model takes over a chunk has one of each.
+ */
 export interface VectorRow {
   seq: number
   model: string
@@ -79,7 +83,7 @@ export interface VectorRow {
 }
 export const VectorTable = table<VectorRow>(
   'memory_vector',
-  { seq: { type: 'integer', primary: true }, model: text, vector: { type: 'blob' } },
+  { seq: { type: 'integer', primary: true }, model: { type: 'text', primary: true }, vector: { type: 'blob' } },
   [],
   [{ name: 'memory_vector_fk', columnNames: ['seq'], target: 'memory_chunk', referencedColumnNames: ['seq'], onDelete: 'CASCADE' }],
 )
