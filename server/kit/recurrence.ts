@@ -1,0 +1,145 @@
+import { DateTime } from 'luxon'
+import rrule from 'rrule'
+
+const { RRule } = rrule
+type Options = ReturnType<typeof RRule.parseString>
+
+/** Why a text is no rule that a household can keep; the message completes “recurrence …”. */
+export class RecurrenceError extends Error {}
+
+const range = (from: number, to: number) => (value: string) => /^\d{1,5}$/.test(value) && Number(value) >= from && Number(value) <= to
+const signed = (to: number) => (value: string) => range(1, to)(value.replace(/^[+-]/, ''))
+const listOf = (isOne: (value: string) => boolean) => (value: string) => value.split(',').every(isOne)
+
+/** What each part of a rule may be (RFC 5545, 3.3.10). */
+const PARTS = new Map<string, (value: string) => boolean>([
+  ['FREQ', (value) => ['HOURLY', 'DAILY', 'WEEKLY', 'MONTHLY', 'YEARLY'].includes(value)],
+  ['INTERVAL', range(1, 1_000)],
+  ['COUNT', range(1, 5_000)],
+  ['UNTIL', (value) => /^\d{8}(?:T\d{6}Z?)?$/.test(value) && untilOf(value).isValid],
+  ['WKST', (value) => /^(?:MO|TU|WE|TH|FR|SA|SU)$/.test(value)],
+  ['BYDAY', listOf((value) => /^(?:[+-]?[1-9]\d?)?(?:MO|TU|WE|TH|FR|SA|SU)$/.test(value))],
+  ['BYMONTH', listOf(range(1, 12))],
+  ['BYMONTHDAY', listOf(signed(31))],
+  ['BYYEARDAY', listOf(signed(366))],
+  ['BYWEEKNO', listOf(signed(53))],
+  ['BYSETPOS', listOf(signed(366))],
+  ['BYHOUR', listOf(range(0, 23))],
+  ['BYMINUTE', listOf(range(0, 59))],
+  ['BYSECOND', range(0, 0)],
+])
+const MAX_TIMES_A_DAY = 24
+
+const untilOf = (value: string) =>
+  DateTime.fromFormat(value.slice(0, 15), value.length > 8 ? "yyyyMMdd'T'HHmmss" : 'yyyyMMdd', { zone: 'utc' })
+
+function partsOf(rule: string): Map<string, string> {
+  const parts = new Map<string, string>()
+  for (const part of rule.split(';')) {
+    const [key = '', value = '', ...more] = part.split('=')
+    if (parts.has(key)) throw new RecurrenceError(`has ${key} twice`)
+    if (more.length > 0 || !PARTS.get(key)?.(value))
+      throw new RecurrenceError(`has a part that cannot be used: ${part.slice(0, 40) || 'nothing'}`)
+    parts.set(key, value)
+  }
+  return parts
+}
+
+/** The rule without its prefix, in capitals. Throws {@link RecurrenceError}; refuses what comes more often than every hour. */
+export function tidyRecurrence(text: string): string {
+  const rule = text
+    .trim()
+    .replace(/^RRULE:/i, '')
+    .replace(/;$/, '')
+    .toUpperCase()
+  const parts = partsOf(rule)
+  const freq = parts.get('FREQ')
+  if (!freq) throw new RecurrenceError('does not say how often (FREQ)')
+  const amount = (key: string) => new Set(parts.get(key)?.split(',')).size || 1
+  if (amount('BYHOUR') * amount('BYMINUTE') > MAX_TIMES_A_DAY || (freq === 'HOURLY' && amount('BYMINUTE') > 1))
+    throw new RecurrenceError('comes more often than every hour')
+  // With another interval the library can look for the hour for ever.
+  if (freq === 'HOURLY' && parts.has('BYHOUR') && (parts.get('INTERVAL') ?? '1') !== '1')
+    throw new RecurrenceError('has BYHOUR together with an INTERVAL of hours')
+  if (parts.has('COUNT') && parts.has('UNTIL')) throw new RecurrenceError('has both COUNT and UNTIL')
+  return rule
+}
+
+/** An instant as the clock on the wall shows it, in the fields of UTC, in which rules are counted: 8:00 stays 8:00 over the change of clocks. */
+export const toWall = (at: string, zone: string): Date => DateTime.fromISO(at, { zone }).setZone('utc', { keepLocalTime: true }).toJSDate()
+
+/** The instant at which the clock on the wall shows this; where that time is skipped, as much later. */
+export const fromWall = (wall: Date, zone: string): string =>
+  DateTime.fromJSDate(wall, { zone: 'utc' }).setZone(zone, { keepLocalTime: true }).toUTC().toISO() as string
+
+/** How many periods are looked at: enough for 29 February over 2100, and few milliseconds. */
+const PERIODS: Record<string, number> = { HOURLY: 4_500, DAILY: 4_500, WEEKLY: 1_500, MONTHLY: 1_200, YEARLY: 200 }
+const UNIT = { HOURLY: 'hours', DAILY: 'days', WEEKLY: 'weeks', MONTHLY: 'months', YEARLY: 'years' } as const
+
+/** Writes out what the rule leaves to its start, so that the start can be moved. */
+function spellOut(options: Options, freq: string, start: DateTime): void {
+  if (options.byweekday ?? options.bymonthday ?? options.byyearday ?? options.byweekno) return
+  if (freq === 'WEEKLY') options.byweekday = [start.weekday - 1]
+  if (freq === 'MONTHLY' || freq === 'YEARLY') options.bymonthday = [start.day]
+  if (freq === 'YEARLY') options.bymonth ??= [start.month]
+}
+
+/** A later start of the same rule, shortly before `after`, so that nothing is counted up from long ago. */
+function movedOn(start: DateTime, after: DateTime, freq: keyof typeof UNIT, interval: number): DateTime {
+  const unit = UNIT[freq]
+  const steps = Math.floor(after.diff(start, unit).as(unit) / interval) - 1
+  if (steps <= 0) return start
+  const moved = start.plus({ [unit]: steps * interval })
+  if (freq === 'MONTHLY') return moved.set({ day: 1 })
+  return freq === 'YEARLY' ? moved.set({ month: 1, day: 1 }) : moved
+}
+
+export interface Series {
+  /** A tidy rule. */
+  rule: string
+  /** On the wall, as `toWall` says. */
+  start: Date
+  zone: string
+}
+
+/** The first time after `after`, both on the wall; null when there is none, or none within many years. Takes a few milliseconds at most. */
+export function nextOccurrence({ rule, start, zone }: Series, after: Date): Date | null {
+  const parts = partsOf(rule)
+  const freq = parts.get('FREQ') as keyof typeof UNIT
+  const options = RRule.parseString(rule)
+  const from = DateTime.fromJSDate(start, { zone: 'utc' })
+  const until = parts.get('UNTIL')
+  if (until) {
+    const end = untilOf(until)
+    options.until = until.endsWith('Z') ? toWall(end.toISO() as string, zone) : (until.length > 8 ? end : end.endOf('day')).toJSDate()
+  }
+  spellOut(options, freq, from)
+  const interval = options.interval ?? 1
+  const isCounted = parts.has('COUNT')
+  options.dtstart = (isCounted ? from : movedOn(from, DateTime.fromJSDate(after, { zone: 'utc' }), freq, interval)).toJSDate()
+  const counted = new RRule(options, true)
+  return withinPeriods(counted.options, PERIODS[freq] ?? 0, () => counted.after(after, false))
+}
+
+class OutOfPeriods extends Error {}
+
+/**
+ * A rule that never comes true would be looked for until the year 9999, for many seconds. The library reads the interval once before and
+ * twice in each period, which is where it can be stopped.
+ */
+function withinPeriods<T>(options: { interval: number }, periods: number, look: () => T): T | null {
+  const { interval } = options
+  let reads = 2 * periods + 1
+  Object.defineProperty(options, 'interval', {
+    get() {
+      if (reads-- > 0) return interval
+      throw new OutOfPeriods()
+    },
+  })
+  try {
+    return look()
+  } catch (error) {
+    if (error instanceof OutOfPeriods) return null
+    throw error
+  }
+}
