@@ -16,6 +16,7 @@ const PAGES = [
   '/todos',
   '/timers',
   '/household',
+  '/models',
   '/paired-devices',
   '/settings',
   '/pair',

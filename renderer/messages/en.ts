@@ -2,6 +2,7 @@ import { calendarMessages } from '../features/calendar/calendar.messages.ts'
 import { chatMessages } from '../features/chat/chat.messages.ts'
 import { docsMessages } from '../features/docs/docs.messages.ts'
 import { householdMessages } from '../features/household/household.messages.ts'
+import { modelsMessages } from '../features/models/models.messages.ts'
 import { pairMessages } from '../features/pair/pair.messages.ts'
 import { pairedDevicesMessages } from '../features/paired-devices/paired-devices.messages.ts'
 import { settingsMessages } from '../features/settings/settings.messages.ts'
@@ -23,6 +24,7 @@ export const en = {
   ...todosMessages,
   ...timersMessages,
   ...householdMessages,
+  ...modelsMessages,
   ...pairedDevicesMessages,
   ...pairMessages,
   ...settingsMessages,

@@ -1,3 +1,4 @@
+import Bot from '@lucide/svelte/icons/bot'
 import CalendarDays from '@lucide/svelte/icons/calendar-days'
 import House from '@lucide/svelte/icons/house'
 import ListTodo from '@lucide/svelte/icons/list-todo'
@@ -38,6 +39,7 @@ const all: Area[] = [
     icon: TabletSmartphone,
     right: 'admin',
   },
+  { route: 'models', href: '/models', label: 'nav.models', short: 'nav.models', icon: Bot, right: 'owner', foot: true },
   { route: 'settings', href: '/settings', label: 'nav.settings', short: 'nav.settings', icon: Settings, right: 'guest', foot: true },
 ]
 

@@ -29,6 +29,7 @@ export const settingsMessages = {
   'settings.address.hosts': 'Further host names',
   'settings.address.hostsHint':
     'Names under which it may be opened, separated by commas, such as hearth.lan. Others are refused, for safety.',
+  'settings.model.manage': 'Language models',
   'settings.model.title': 'Language model',
   'settings.model.lead': 'What reads and answers. It runs at home unless you name another host.',
   'settings.model.ok': (name: string) => `${name} is ready.`,
