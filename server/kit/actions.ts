@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Caller, mayCall } from './caller.ts'
 import { AppError, detailsOf, forbidden, invalid, notFound } from './errors.ts'
+import { cleanSchema, compileSchema } from './json-schema.ts'
 
 export const ActionResult = z.object({
   output: z.string().describe('What happened, in a sentence.'),
@@ -59,6 +60,33 @@ export function action<Input extends z.ZodType>({ input, access = 'member', ...s
   }
 }
 
+interface ForeignActionSpec extends Omit<Action, 'parameters' | 'access' | 'parse' | 'run'> {
+  /** JSON Schema as its author wrote it. */
+  parameters: unknown
+  /** `member` unless stated. */
+  access?: Action['access']
+  run(params: Record<string, unknown>, call: ActionCall): Promise<ActionResult>
+}
+
+const MAX_DESCRIPTION = 500
+
+/** An action of a plugin or a tool server, whose words and schema are not trusted. Throws SchemaError where the schema cannot be used. */
+export function foreignAction({ parameters, access = 'member', description, ...spec }: ForeignActionSpec): Action {
+  const schema = { ...cleanSchema(parameters), type: 'object' }
+  const check = compileSchema(schema)
+  return {
+    ...spec,
+    access,
+    description: description.slice(0, MAX_DESCRIPTION),
+    parameters: schema,
+    parse(params) {
+      const faults = check(params)
+      if (faults.length > 0) throw invalid(faults)
+      return params
+    },
+  }
+}
+
 /** Whether this caller may have it done: what is of high risk is for admins. */
 export const mayRun = ({ access, risk }: Pick<Action, 'access' | 'risk'>, caller: Caller): boolean =>
   mayCall(risk === 'high' ? 'admin' : access, caller)
@@ -104,7 +132,7 @@ export function createActionRegistry({ audit, waitMs = TIME_LIMIT_MS }: ActionRe
     const signal = AbortSignal.any([call.signal, timeout])
     const cut = () => new AppError(504, 'timeout', timeout.aborted ? `${spec.name} took too long.` : `${spec.name} was cancelled.`)
     if (signal.aborted) throw cut()
-    const ended = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(cut())))
+    const ended = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(cut()), { once: true }))
     const running = (async () => ActionResult.parse(await spec.run(params as never, { ...call, signal })))()
     return Promise.race([running, ended])
   }
@@ -132,15 +160,13 @@ export function createActionRegistry({ audit, waitMs = TIME_LIMIT_MS }: ActionRe
       const began = performance.now()
       const done = (outcome: Pick<FinishedRun, 'result' | 'error'>) =>
         audit({ action: name, params, call, startedAt, durationMs: Math.round(performance.now() - began), ...outcome })
-      try {
-        const result = await limited(spec, params, call)
-        await done({ result, error: null })
-        return result
-      } catch (error) {
-        const failure = toFailure(error)
-        await done({ result: null, error: failure.message })
-        throw failure
+      const outcome = await limited(spec, params, call).catch(toFailure)
+      if (outcome instanceof AppError) {
+        await done({ result: null, error: outcome.message })
+        throw outcome
       }
+      await done({ result: outcome, error: null })
+      return outcome
     },
   }
 }

@@ -1,0 +1,185 @@
+import { createRequire } from 'node:module'
+import { createContext, Script } from 'node:vm'
+import type { ErrorObject } from 'ajv'
+import type { Ajv2020 } from 'ajv/dist/2020.js'
+import type { FormatName } from 'ajv-formats/dist/formats.js'
+import type { Detail } from './errors.ts'
+
+const require = createRequire(import.meta.url)
+
+/** A schema that comes from elsewhere asks for what is not offered here; the message says what, for whoever wrote it. */
+export class SchemaError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'SchemaError'
+  }
+}
+
+export type JsonSchema = Record<string, unknown>
+
+const MAX_SCHEMA_CHARS = 32_768
+const MAX_SCHEMA_DEPTH = 24
+const MAX_SUBSCHEMAS = 200
+const MAX_PATTERN_CHARS = 300
+const MAX_WORDS = 500
+const MAX_DETAILS = 20
+/** A check that takes longer is given up: a pattern that backtracks, references that multiply. */
+const CHECK_MS = 20
+const COMPILE_MS = 250
+
+/** Keywords by what they hold; any other is left out, since nothing here would obey it. */
+const ONE = new Set(['not', 'if', 'then', 'else', 'items', 'additionalProperties', 'unevaluatedItems', 'unevaluatedProperties', 'contains', 'propertyNames']) // biome-ignore format: one line
+const LIST = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems'])
+const MAP = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])
+const NUMBER = new Set(['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties', 'minContains', 'maxContains']) // biome-ignore format: one line
+const PLAIN = new Set(['type', 'enum', 'const', 'required', 'dependentRequired', 'uniqueItems', 'default', 'examples'])
+const WORDS = new Set(['title', 'description'])
+const FORMATS: FormatName[] = ['date', 'time', 'date-time', 'duration', 'uri', 'email', 'hostname', 'ipv4', 'ipv6', 'uuid']
+
+const isObject = (value: unknown): value is JsonSchema => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Runs `work` and ends it after `ms`, wherever in it the time goes; the error is Node's ERR_SCRIPT_EXECUTION_TIMEOUT. */
+function within<T>(ms: number, work: () => T): T {
+  sandbox.work = work
+  return call.runInContext(sandbox, { timeout: ms }) as T
+}
+const sandbox = createContext({ work: () => undefined as unknown })
+const call = new Script('work()')
+
+function checkPattern(pattern: unknown): string {
+  if (typeof pattern !== 'string' || pattern.length > MAX_PATTERN_CHARS) throw new SchemaError('A pattern is too long.')
+  try {
+    new RegExp(pattern, 'u')
+  } catch {
+    throw new SchemaError('A pattern is no regular expression.')
+  }
+  return pattern
+}
+
+function checkReference(ref: unknown): string {
+  if (typeof ref !== 'string' || !/^#(\/|$)/.test(ref)) throw new SchemaError('A reference leads out of the schema.')
+  return ref
+}
+
+/** Of the JSON text; infinite where it nests deeper than the stack. */
+function lengthOf(schema: JsonSchema): number {
+  try {
+    return JSON.stringify(schema).length
+  } catch {
+    return Number.POSITIVE_INFINITY
+  }
+}
+
+const isNames = (value: unknown) => Array.isArray(value) && value.every((name) => typeof name === 'string')
+
+function checkPlain(key: string, value: unknown): void {
+  const isRight =
+    key === 'enum'
+      ? Array.isArray(value) && value.length > 0
+      : key === 'required'
+        ? isNames(value)
+        : key === 'dependentRequired'
+          ? isObject(value) && Object.values(value).every(isNames)
+          : true
+  if (!isRight) throw new SchemaError(`${key} cannot be read.`)
+}
+
+/**
+ * A copy of a schema that came from elsewhere, of the keywords that are obeyed here, texts cut; older drafts become 2020-12. Throws
+ * {@link SchemaError} for what is too large, nested too deep, or refers to another document.
+ */
+export function cleanSchema(schema: unknown): JsonSchema {
+  if (!isObject(schema)) throw new SchemaError('A schema has to be an object.')
+  if (lengthOf(schema) > MAX_SCHEMA_CHARS) throw new SchemaError('The schema is too large.')
+  let count = 0
+
+  function copyMap(value: unknown, depth: number, key: string): JsonSchema {
+    if (!isObject(value)) throw new SchemaError(`${key} has to be an object.`)
+    return Object.fromEntries(
+      Object.entries(value).map(([name, inner]) => [key === 'patternProperties' ? checkPattern(name) : name, copy(inner, depth + 1)]),
+    )
+  }
+
+  const copyList = (value: unknown, depth: number, key: string) => {
+    if (!Array.isArray(value) || value.length === 0) throw new SchemaError(`${key} has to be a list.`)
+    return value.map((inner) => copy(inner, depth + 1))
+  }
+
+  function copyKeyword(key: string, value: unknown, depth: number): [string, unknown] | null {
+    if (key === '$ref') return [key, checkReference(value)]
+    if (key === 'pattern') return [key, checkPattern(value)]
+    if (key === 'items' && Array.isArray(value)) return value.length > 0 ? ['prefixItems', copyList(value, depth, key)] : null
+    if (ONE.has(key)) return [key, copy(value, depth + 1)]
+    if (LIST.has(key)) return [key, copyList(value, depth, key)]
+    if (MAP.has(key)) return [key, copyMap(value, depth, key)]
+    if (WORDS.has(key)) return typeof value === 'string' ? [key, value.slice(0, MAX_WORDS)] : null
+    if (NUMBER.has(key)) return typeof value === 'number' ? [key, value] : null
+    if (key === 'format') return (FORMATS as unknown[]).includes(value) ? [key, value] : null
+    if (!PLAIN.has(key)) return null
+    checkPlain(key, value)
+    return [key, value]
+  }
+
+  function copy(value: unknown, depth: number): JsonSchema | boolean {
+    if (typeof value === 'boolean') return value
+    if (!isObject(value)) throw new SchemaError('A schema has to be an object.')
+    count += 1
+    if (count > MAX_SUBSCHEMAS) throw new SchemaError('The schema is too large.')
+    if (depth > MAX_SCHEMA_DEPTH) throw new SchemaError('The schema is nested too deep.')
+    return Object.fromEntries(
+      Object.entries(value).flatMap(([key, inner]) => {
+        const kept = copyKeyword(key, inner, depth)
+        return kept ? [kept] : []
+      }),
+    )
+  }
+
+  return copy(schema, 0) as JsonSchema
+}
+
+const fault = (message: string): Detail[] => [{ path: 'body', message }]
+
+function detailOf({ instancePath, keyword, params, message }: ErrorObject): Detail {
+  const named = keyword === 'required' ? params.missingProperty : keyword === 'additionalProperties' ? params.additionalProperty : undefined
+  const parts = instancePath.split('/').map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+  const path = ['body', ...parts.slice(1), ...(named === undefined ? [] : [String(named)])].join('.').slice(0, 200)
+  if (keyword === 'required') return { path, message: 'is missing' }
+  if (keyword === 'additionalProperties') return { path, message: 'is not known here' }
+  return { path, message: (message ?? 'is not valid').slice(0, 300) }
+}
+
+let shared: Ajv2020 | undefined
+/** Made at the first schema, since loading it takes 50 ms and 14 MB. It fetches nothing, and keeps no schema under a name that another could take. */
+function validator(): Ajv2020 {
+  if (shared) return shared
+  const { Ajv2020 } = require('ajv/dist/2020.js') as typeof import('ajv/dist/2020.js')
+  const { fastFormats } = require('ajv-formats/dist/formats.js') as typeof import('ajv-formats/dist/formats.js')
+  shared = new Ajv2020({ strict: false, allErrors: true, meta: false, validateSchema: false, logger: false })
+  for (const name of FORMATS) shared.addFormat(name, fastFormats[name])
+  return shared
+}
+
+/**
+ * Makes a check of values against a schema that came from elsewhere; what it finds is one detail per fault, none where all is well.
+ * Throws {@link SchemaError}. A value that cannot be checked within 20 ms is a fault of its own.
+ */
+export function compileSchema(schema: unknown): (value: unknown) => Detail[] {
+  const clean = cleanSchema(schema)
+  const ajv = validator()
+  let validate: ReturnType<Ajv2020['compile']>
+  try {
+    validate = within(COMPILE_MS, () => ajv.compile(clean))
+  } catch (error) {
+    throw new SchemaError(`The schema cannot be used: ${error instanceof Error ? error.message.slice(0, 200) : 'it is not valid'}.`)
+  } finally {
+    ajv.removeSchema(clean)
+  }
+  return (value) => {
+    try {
+      if (within(CHECK_MS, () => validate(value))) return []
+    } catch {
+      return fault('is too much to be checked')
+    }
+    return (validate.errors ?? []).slice(0, MAX_DETAILS).map(detailOf)
+  }
+}
