@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from './config.ts'
 import { openDatabase } from './db/database.ts'
+import { translateFailure } from './db/failures.ts'
 import { migrations } from './db/migrations/all.ts'
 import { createDoors } from './doors.ts'
 import { createHouse } from './house.ts'
@@ -53,7 +54,8 @@ export async function createApp(options: AppOptions) {
   })
   const listening: Listening = { host: '127.0.0.1', port: env.SERVICE_PORT, secure: options.tls !== null }
   const events = createEventBus((err, event) => log.error({ err, event }, 'an event listener failed'))
-  const actions = createActionRegistry({ audit: createActionAudit(db) })
+  const onPruneFailed = (err: unknown) => log.error({ err }, 'old runs of actions could not be removed')
+  const actions = createActionRegistry({ audit: createActionAudit(db, onPruneFailed), translate: translateFailure })
   const sockets = createSocketRegistry()
   for (const { event, concerns } of topics) {
     events.on(event, (payload) => sockets.publish(event.name, payload, concerns && ((caller) => concerns(payload, caller))))

@@ -9,6 +9,7 @@ import type { EventBus } from './kit/events.ts'
 import type { Logger } from './kit/log.ts'
 import type { Module } from './kit/module.ts'
 import type { SocketRegistry } from './kit/socket-registry.ts'
+import { createActions } from './modules/actions/actions.module.ts'
 import { createAuth } from './modules/auth/auth.module.ts'
 import { createAuthenticate, createBearerCaller } from './modules/auth/authenticate.ts'
 import { createDesktopTickets } from './modules/auth/desktop-tickets.ts'
@@ -126,6 +127,7 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
     createKeys({ keys }),
     createSettings({ settings }),
     models,
+    createActions({ db, actions, own: [], onPruneFailed: onWriteFailed }),
     createChat({ conversations, replies, decisions }),
     createStatus({ sockets, faults: () => (db.damage ? [db.damage] : []), contracts: api, version: deps.version }),
   ]

@@ -117,6 +117,8 @@ export interface ActionRegistry {
 
 export interface ActionRegistryOptions {
   audit(run: FinishedRun): Promise<void>
+  /** Turns failures of the database and the disk into expected ones; anything else comes back unchanged. */
+  translate?(error: unknown): unknown
   /** The time an action may take, in milliseconds. */
   waitMs?: number
 }
@@ -124,7 +126,11 @@ export interface ActionRegistryOptions {
 const TIME_LIMIT_MS = 60_000
 
 /** One registry for everything that can be done, whoever asks. */
-export function createActionRegistry({ audit, waitMs = TIME_LIMIT_MS }: ActionRegistryOptions): ActionRegistry {
+export function createActionRegistry({
+  audit,
+  translate = (error) => error,
+  waitMs = TIME_LIMIT_MS,
+}: ActionRegistryOptions): ActionRegistry {
   const actions = new Map<string, Action>()
 
   async function limited(spec: Action, params: unknown, call: ActionCall): Promise<ActionResult> {
@@ -138,10 +144,11 @@ export function createActionRegistry({ audit, waitMs = TIME_LIMIT_MS }: ActionRe
   }
 
   /** What is not one of our own failures is told with its message: that is what an action throws for. */
-  const toFailure = (error: unknown): AppError =>
-    error instanceof AppError
-      ? error
-      : new AppError(500, 'action_failed', error instanceof Error ? error.message : 'The action failed.', { cause: error })
+  function toFailure(thrown: unknown): AppError {
+    const error = translate(thrown)
+    if (error instanceof AppError) return error
+    return new AppError(500, 'action_failed', error instanceof Error ? error.message : 'The action failed.', { cause: error })
+  }
 
   return {
     add(spec) {

@@ -56,10 +56,11 @@ CREATE TABLE "timer" ("id" text PRIMARY KEY NOT NULL, "name" text, "kind" text N
 CREATE INDEX "timer_next" ON "timer" ("rangAt", "pausedAt", "endsAt");
 
 CREATE TABLE "action_run" ("id" text PRIMARY KEY NOT NULL, "action" text NOT NULL, "params" text NOT NULL, "origin" text NOT NULL,
-  "personId" text, "deviceId" text NOT NULL, "conversationId" text, "status" text NOT NULL, "output" text, "error" text,
+  "caller" text NOT NULL, "personId" text, "deviceId" text NOT NULL, "conversationId" text, "status" text NOT NULL, "output" text, "error" text,
   "startedAt" text NOT NULL, "durationMs" integer NOT NULL);
 CREATE INDEX "action_run_age" ON "action_run" ("startedAt", "id");
-CREATE INDEX "action_run_action" ON "action_run" ("action", "startedAt");
+CREATE INDEX "action_run_action" ON "action_run" ("action", "startedAt", "id");
+CREATE INDEX "action_run_status" ON "action_run" ("status", "startedAt", "id");
 CREATE TABLE "mcp_server" ("id" text PRIMARY KEY NOT NULL, "name" text NOT NULL, "url" text NOT NULL, "sealedToken" text,
   "enabled" boolean NOT NULL, "createdAt" text NOT NULL);
 CREATE UNIQUE INDEX "mcp_server_name" ON "mcp_server" ("name");

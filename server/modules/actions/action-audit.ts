@@ -1,31 +1,57 @@
 import { randomUUID } from 'node:crypto'
 import type { Database } from '../../db/database.ts'
 import type { FinishedRun } from '../../kit/actions.ts'
+import type { Caller } from '../../kit/caller.ts'
+import { PersonTable } from '../household/household.table.ts'
+import { ApiKeyTable } from '../keys/keys.table.ts'
+import { PairedDeviceTable } from '../paired-devices/paired-devices.table.ts'
+import { pruneRuns } from './action-retention.ts'
 import { ActionRunTable } from './actions.table.ts'
+import { masked, maskedText } from './masked.ts'
 
 const MAX_TEXT = 2_000
+/** Old runs are looked for after so many new ones. */
+const PRUNE_EVERY = 200
 
 const cut = (text: string) => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text)
 
-/** Writes a row for each run of an action: who, what, and how it ended. */
-export const createActionAudit =
-  (db: Database) =>
-  async ({ action, params, call, startedAt, durationMs, result, error }: FinishedRun): Promise<void> => {
+/** JSON, and still JSON where it had to be cut. */
+function paramsText(params: unknown): string {
+  const text = JSON.stringify(masked(params)) ?? 'null'
+  return text.length > MAX_TEXT ? JSON.stringify(cut(text)) : text
+}
+
+/** The name of who asks, as it is now: a person's, else a device's; an API key's label. */
+function nameOf(db: Database, { kind, personId, deviceId, sessionId }: Caller): string {
+  if (kind === 'key') return `API key ${db.get(ApiKeyTable, sessionId)?.label ?? ''}`.trimEnd()
+  const person = personId === null ? undefined : db.get(PersonTable, personId)
+  return person?.displayName ?? db.get(PairedDeviceTable, deviceId)?.name ?? 'Somebody unknown'
+}
+
+/** Writes a row for each run of an action: who, what, and how it ended, without what is secret. */
+export function createActionAudit(db: Database, onPruneFailed: (error: unknown) => void) {
+  let written = 0
+
+  return async ({ action, params, call, startedAt, durationMs, result, error }: FinishedRun): Promise<void> => {
     const { caller, origin, conversationId = null } = call
     await db.write((tx) =>
       tx.insert(ActionRunTable, {
         id: randomUUID(),
         action,
-        params: cut(JSON.stringify(params) ?? 'null'),
+        params: paramsText(params),
         origin,
+        caller: nameOf(db, caller),
         personId: caller.personId,
         deviceId: caller.deviceId,
         conversationId,
         status: result ? 'succeeded' : 'failed',
-        output: result && cut(result.output),
-        error: error && cut(error),
+        output: result && maskedText(cut(result.output)),
+        error: error && maskedText(cut(error)),
         startedAt: startedAt.toISOString(),
         durationMs,
       }),
     )
+    written += 1
+    if (written % PRUNE_EVERY === 0) pruneRuns(db).catch(onPruneFailed)
   }
+}

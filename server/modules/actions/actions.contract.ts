@@ -28,7 +28,7 @@ export const ActionRun = z
     action: z.string(),
     params: z.unknown(),
     origin: Origin,
-    caller: z.string().describe('The name of the person or device that asked.'),
+    caller: z.string().describe('The name that the person, device or API key had when it asked.'),
     personId: z.uuid().nullable(),
     deviceId: z.uuid(),
     conversationId: z.uuid().nullable(),

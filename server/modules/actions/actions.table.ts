@@ -1,7 +1,7 @@
 import { id, integer, table, text, textOrNull } from '../../db/table.ts'
 import type { ActionRun } from './actions.contract.ts'
 
-export interface ActionRunRow extends Omit<ActionRun, 'id' | 'caller' | 'params'> {
+export interface ActionRunRow extends Omit<ActionRun, 'id' | 'params'> {
   id: string
   /** As JSON, cut where it is long, without what is secret. */
   params: string
@@ -13,6 +13,7 @@ export const ActionRunTable = table<ActionRunRow>(
     action: text,
     params: text,
     origin: text,
+    caller: text,
     personId: textOrNull,
     deviceId: text,
     conversationId: textOrNull,
@@ -24,6 +25,7 @@ export const ActionRunTable = table<ActionRunRow>(
   },
   [
     { name: 'action_run_age', columns: ['startedAt', 'id'] },
-    { name: 'action_run_action', columns: ['action', 'startedAt'] },
+    { name: 'action_run_action', columns: ['action', 'startedAt', 'id'] },
+    { name: 'action_run_status', columns: ['status', 'startedAt', 'id'] },
   ],
 )
