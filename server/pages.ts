@@ -16,6 +16,7 @@ const PAGES = [
   '/todos',
   '/timers',
   '/household',
+  '/actions',
   '/models',
   '/paired-devices',
   '/settings',

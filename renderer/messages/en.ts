@@ -1,3 +1,4 @@
+import { actionsMessages } from '../features/actions/actions.messages.ts'
 import { calendarMessages } from '../features/calendar/calendar.messages.ts'
 import { chatMessages } from '../features/chat/chat.messages.ts'
 import { docsMessages } from '../features/docs/docs.messages.ts'
@@ -24,6 +25,7 @@ export const en = {
   ...todosMessages,
   ...timersMessages,
   ...householdMessages,
+  ...actionsMessages,
   ...modelsMessages,
   ...pairedDevicesMessages,
   ...pairMessages,

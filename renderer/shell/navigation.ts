@@ -6,6 +6,7 @@ import MessageCircle from '@lucide/svelte/icons/message-circle'
 import Settings from '@lucide/svelte/icons/settings'
 import TabletSmartphone from '@lucide/svelte/icons/tablet-smartphone'
 import Timer from '@lucide/svelte/icons/timer'
+import Zap from '@lucide/svelte/icons/zap'
 import type { Component } from 'svelte'
 import type { PlainKey } from '../messages/messages.ts'
 import type { Right, Session } from '../session.svelte.ts'
@@ -39,6 +40,7 @@ const all: Area[] = [
     icon: TabletSmartphone,
     right: 'admin',
   },
+  { route: 'actions', href: '/actions', label: 'nav.actions', short: 'nav.actions', icon: Zap, right: 'member', foot: true },
   { route: 'models', href: '/models', label: 'nav.models', short: 'nav.models', icon: Bot, right: 'owner', foot: true },
   { route: 'settings', href: '/settings', label: 'nav.settings', short: 'nav.settings', icon: Settings, right: 'guest', foot: true },
 ]
