@@ -50,3 +50,9 @@ export function spokenMoment(at: string, place: Place, now = new Date()): string
 /** “milk, eggs and bread”. */
 export const spokenList = (words: string[]): string =>
   words.length > 1 ? `${words.slice(0, -1).join(', ')} and ${words.at(-1)}` : (words[0] ?? '')
+
+/** A written time as an instant; one without an offset is the household’s. Null for no time. */
+export function instantOf(text: string, { timezone }: Place): string | null {
+  const moment = DateTime.fromISO(text, { zone: timezone })
+  return moment.isValid ? moment.toUTC().toISO() : null
+}

@@ -30,6 +30,7 @@ CREATE TABLE "notification" ("id" text PRIMARY KEY NOT NULL, "seq" integer NOT N
   "createdAt" text NOT NULL, "sentAt" text, "deliveredAt" text, "readAt" text);
 CREATE UNIQUE INDEX "notification_seq" ON "notification" ("seq");
 CREATE INDEX "notification_device" ON "notification" ("deviceId", "seq");
+CREATE INDEX "notification_device_status" ON "notification" ("deviceId", "status", "seq");
 CREATE INDEX "notification_status" ON "notification" ("status", "seq");
 CREATE UNIQUE INDEX "notification_dedupe" ON "notification" ("deviceId", "dedupeKey");
 CREATE INDEX "notification_age" ON "notification" ("createdAt");
@@ -46,11 +47,11 @@ CREATE INDEX "calendar_event_subscription" ON "calendar_event" ("subscriptionId"
 CREATE TABLE "calendar_feed" ("id" text PRIMARY KEY NOT NULL, "keyHash" text NOT NULL, "createdAt" text NOT NULL);
 
 CREATE TABLE "todo" ("id" text PRIMARY KEY NOT NULL, "title" text NOT NULL, "list" text, "listKey" text NOT NULL, "notes" text,
-  "dueAt" text, "remindAt" text, "remindedAt" text, "recurrence" text, "completedAt" text, "personId" text, "createdAt" text NOT NULL,
-  "updatedAt" text NOT NULL);
-CREATE INDEX "todo_open" ON "todo" ("completedAt", "dueAt");
-CREATE INDEX "todo_list" ON "todo" ("listKey", "completedAt");
-CREATE INDEX "todo_remind" ON "todo" ("completedAt", "remindAt");
+  "dueAt" text, "remindAt" text, "reminderAt" text, "recurrence" text, "series" text, "nextId" text, "completedAt" text, "personId" text,
+  "createdAt" text NOT NULL, "updatedAt" text NOT NULL);
+CREATE INDEX "todo_open" ON "todo" ("completedAt", "dueAt", "createdAt");
+CREATE INDEX "todo_list" ON "todo" ("listKey", "completedAt", "dueAt", "createdAt");
+CREATE INDEX "todo_reminder" ON "todo" ("reminderAt");
 CREATE TABLE "timer" ("id" text PRIMARY KEY NOT NULL, "name" text, "kind" text NOT NULL, "durationMs" integer NOT NULL, "endsAt" text NOT NULL,
   "pausedAt" text, "rangAt" text, "deviceId" text NOT NULL, "personId" text, "createdAt" text NOT NULL);
 CREATE INDEX "timer_next" ON "timer" ("rangAt", "pausedAt", "endsAt");

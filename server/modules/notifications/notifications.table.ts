@@ -28,6 +28,7 @@ export const NotificationTable = table<NotificationRow>(
   [
     { name: 'notification_seq', columns: ['seq'], unique: true },
     { name: 'notification_device', columns: ['deviceId', 'seq'] },
+    { name: 'notification_device_status', columns: ['deviceId', 'status', 'seq'] },
     { name: 'notification_status', columns: ['status', 'seq'] },
     { name: 'notification_dedupe', columns: ['deviceId', 'dedupeKey'], unique: true },
     { name: 'notification_age', columns: ['createdAt'] },

@@ -29,7 +29,8 @@ const line = (max: number) =>
     .pipe(z.string().min(1))
 const moment = z.iso.datetime({ offset: true }).transform((at) => new Date(at).toISOString())
 
-const fields = {
+/** What of a to-do people set. */
+export const todoFields = {
   title: line(300),
   list: line(100).nullable(),
   notes: text(20_000).nullable(),
@@ -38,7 +39,7 @@ const fields = {
   recurrence: text(500).nullable(),
   personId: z.uuid().nullable(),
 }
-const { title, ...rest } = fields
+const { title, ...rest } = todoFields
 const readOnly = ['id', 'createdAt', 'completedAt'] as const
 
 export const todosContract = {
@@ -77,7 +78,7 @@ export const todosContract = {
     access: 'member',
     summary: 'Change a to-do, or with `completed` open it again',
     params: ById,
-    body: editable({ ...z.object(fields).partial().shape, completed: z.boolean().optional() }, readOnly),
+    body: editable({ ...z.object(todoFields).partial().shape, completed: z.boolean().optional() }, readOnly),
     returns: Todo,
   }),
   complete: endpoint({

@@ -1,17 +1,28 @@
 import { id, table, text, textOrNull } from '../../db/table.ts'
 
+/** What the times of a recurring to-do are counted from; snoozing one does not change it. */
+export interface TodoSeries {
+  /** The first time, as `toWall` says, in ISO form. */
+  startAt: string
+  /** How long before each time it reminds, in milliseconds; null where it does not. */
+  remindBeforeMs: number | null
+}
+
 export interface TodoRow {
   id: string
   title: string
   list: string | null
-  /** `list` in lower case, by which it is found; empty for a plain to-do. */
+  /** `list` as `listKeyOf` makes it, by which it is found; empty for a plain to-do. */
   listKey: string
   notes: string | null
   dueAt: string | null
   remindAt: string | null
-  /** The `remindAt` for which a reminder was made. */
-  remindedAt: string | null
+  /** `remindAt` while a reminder is still to come; null once it was made, and of what is completed. */
+  reminderAt: string | null
   recurrence: string | null
+  series: TodoSeries | null
+  /** The one that completing this one made. */
+  nextId: string | null
   completedAt: string | null
   personId: string | null
   createdAt: string
@@ -27,16 +38,18 @@ export const TodoTable = table<TodoRow>(
     notes: textOrNull,
     dueAt: textOrNull,
     remindAt: textOrNull,
-    remindedAt: textOrNull,
+    reminderAt: textOrNull,
     recurrence: textOrNull,
+    series: { type: 'simple-json', nullable: true },
+    nextId: textOrNull,
     completedAt: textOrNull,
     personId: textOrNull,
     createdAt: text,
     updatedAt: text,
   },
   [
-    { name: 'todo_open', columns: ['completedAt', 'dueAt'] },
-    { name: 'todo_list', columns: ['listKey', 'completedAt'] },
-    { name: 'todo_remind', columns: ['completedAt', 'remindAt'] },
+    { name: 'todo_open', columns: ['completedAt', 'dueAt', 'createdAt'] },
+    { name: 'todo_list', columns: ['listKey', 'completedAt', 'dueAt', 'createdAt'] },
+    { name: 'todo_reminder', columns: ['reminderAt'] },
   ],
 )

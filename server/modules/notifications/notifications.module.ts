@@ -1,0 +1,47 @@
+import { notFound } from '../../kit/errors.ts'
+import type { Module } from '../../kit/module.ts'
+import { routes } from '../../kit/routes.ts'
+import type { HouseholdService } from '../household/household.service.ts'
+import { createNotificationActions } from './notifications.actions.ts'
+import { notificationsContract } from './notifications.contract.ts'
+import type { NotificationsService } from './notifications.service.ts'
+
+const PRUNE_EVERY_MS = 6 * 3_600_000
+
+export interface NotificationsModuleDeps {
+  notifications: NotificationsService
+  household: HouseholdService
+  prune(): Promise<void>
+  onWriteFailed(error: unknown): void
+}
+
+export function createNotifications({ notifications, household, prune, onWriteFailed }: NotificationsModuleDeps): Module {
+  let timer: NodeJS.Timeout | undefined
+  return {
+    name: 'notifications',
+    actions: createNotificationActions({ notifications, household }),
+    routes: [
+      routes(notificationsContract, {
+        list: ({ query }, { caller }) => notifications.list(caller, query),
+        get: ({ params }, { caller }) => notifications.get(caller, params.id),
+        async send({ body: { deviceId, ...message } }) {
+          if (deviceId === undefined) return { items: await notifications.notify({ ...message, target: 'all' }) }
+          if (!notifications.hasDevice(deviceId)) throw notFound('This device')
+          const [one] = await notifications.notify({ ...message, target: { deviceId } })
+          if (!one) throw new Error('A notification for one device made no record')
+          return one
+        },
+        ack: ({ params, body }, { caller }) => notifications.acknowledge(caller, params.id, body.status),
+        readAll: (_input, { caller }) => notifications.readAll(caller),
+      }),
+    ],
+    async start() {
+      await prune().catch(onWriteFailed)
+      timer = setInterval(() => prune().catch(onWriteFailed), PRUNE_EVERY_MS)
+      timer.unref()
+    },
+    async stop() {
+      clearInterval(timer)
+    },
+  }
+}

@@ -1,0 +1,171 @@
+import { randomUUID } from 'node:crypto'
+import type { Database, Transaction } from '../../db/database.ts'
+import { BOUND_TEXT } from '../../db/rows.ts'
+import type { Caller } from '../../kit/caller.ts'
+import { forbidden, notFound } from '../../kit/errors.ts'
+import type { EventBus } from '../../kit/events.ts'
+import type { HouseholdService } from '../household/household.service.ts'
+import { PairedDeviceTable } from '../paired-devices/paired-devices.table.ts'
+import type { Delivery } from './delivery.ts'
+import { type Category, type Level, type Notification, notificationChanged } from './notifications.contract.ts'
+import { type NotificationRow, NotificationTable } from './notifications.table.ts'
+
+/** `members` are the devices of members and admins; `all` has those of guests too. */
+export type Target = { deviceId: string } | { personId: string } | 'all' | 'phones' | 'members'
+
+export interface NewNotification {
+  title: string
+  body: string
+  level?: Level | undefined
+  category?: Category | null | undefined
+  data?: Record<string, string> | undefined
+  dedupeKey?: string | null | undefined
+  target: Target
+}
+
+export interface NotificationsDeps {
+  db: Database
+  household: HouseholdService
+  events: EventBus
+  deliver: Delivery
+  onWriteFailed(error: unknown): void
+}
+
+interface ListQuery {
+  deviceId?: string | undefined
+  status?: Notification['status'] | undefined
+  limit: number
+}
+
+const DEVICES = `SELECT "id" FROM "paired_device"`
+const ORDER = ` ORDER BY "createdAt"`
+const RANK = { pending: 0, sent: 1, delivered: 2, read: 3 }
+const READ_SLICE = 200
+const UNREAD = `SELECT * FROM "notification" WHERE "deviceId" = ${BOUND_TEXT} AND "status" = ${BOUND_TEXT} AND "seq" <= (? + 0)
+  ORDER BY "seq" LIMIT ${READ_SLICE}`
+
+const toNotification = ({ seq: _, dedupeKey: __, ...notification }: NotificationRow): Notification => notification
+
+export type NotificationsService = ReturnType<typeof createNotificationsService>
+
+/** What the house has to say to its people: one record for each device, kept for 30 days. */
+export function createNotificationsService({ db, household, events, deliver, onWriteFailed }: NotificationsDeps) {
+  const idsOf = (where: string, parameters: string[] = []) =>
+    db.select<{ id: string }>(DEVICES + where + ORDER, parameters).map(({ id }) => id)
+
+  /** A house with nothing but the PC hears of it there. */
+  const elseConsole = (ids: string[]) => (ids.length > 0 ? ids : [household.mustHaveHouse().consoleDeviceId])
+
+  function devicesOf(target: Target): string[] {
+    if (target === 'all') return elseConsole(idsOf(''))
+    if (target === 'members') return elseConsole(idsOf(` WHERE "scope" <> 'guest'`))
+    if (target === 'phones') return idsOf(` WHERE "type" = 'phone'`)
+    if ('deviceId' in target) return [target.deviceId]
+    const own = idsOf(` WHERE "personId" = ${BOUND_TEXT}`, [target.personId])
+    return target.personId === household.mustHaveHouse().ownerPersonId ? elseConsole(own) : own
+  }
+
+  const lastSeq = (): number => db.select<{ seq: number | null }>('SELECT MAX("seq") AS "seq" FROM "notification"')[0]?.seq ?? 0
+
+  function addOne(tx: Transaction, deviceId: string, { title, body, level, category, data, dedupeKey = null }: NewNotification) {
+    const known = dedupeKey === null ? undefined : db.first(NotificationTable, { deviceId, dedupeKey })
+    if (known) return { row: known, isNew: false }
+    const row: NotificationRow = {
+      id: randomUUID(),
+      seq: lastSeq() + 1,
+      title,
+      body,
+      deviceId,
+      level: level ?? 'info',
+      category: category ?? null,
+      status: 'pending',
+      data: data ?? {},
+      dedupeKey,
+      createdAt: new Date().toISOString(),
+      sentAt: null,
+      deliveredAt: null,
+      readAt: null,
+    }
+    tx.insert(NotificationTable, row)
+    return { row, isNew: true }
+  }
+
+  /** Makes the records inside a write; those that are new are `fresh`. */
+  function make(tx: Transaction, notification: NewNotification): { rows: NotificationRow[]; fresh: NotificationRow[] } {
+    const made = devicesOf(notification.target).map((deviceId) => addOne(tx, deviceId, notification))
+    const fresh = made.filter(({ isNew }) => isNew).map(({ row }) => row)
+    tx.afterCommit(() => {
+      for (const { id, deviceId, status } of fresh) events.publish(notificationChanged, { id, deviceId, status })
+    })
+    return { rows: made.map(({ row }) => row), fresh }
+  }
+
+  function mustSee({ scope, deviceId }: Caller, id: string): NotificationRow {
+    const row = db.get(NotificationTable, id)
+    if (!row || (scope !== 'admin' && row.deviceId !== deviceId)) throw notFound('This notification')
+    return row
+  }
+
+  /** Moves a notification forward inside a write, never back. */
+  function advance(tx: Transaction, row: NotificationRow, status: 'delivered' | 'read'): void {
+    if (RANK[row.status] >= RANK[status]) return
+    const at = new Date().toISOString()
+    tx.update(NotificationTable, row.id, { status, deliveredAt: row.deliveredAt ?? at, ...(status === 'read' && { readAt: at }) })
+    tx.afterCommit(() => events.publish(notificationChanged, { id: row.id, deviceId: row.deviceId, status }))
+  }
+
+  return {
+    /** Whether something for this person would reach a device of theirs, or the console, which is the owner's. */
+    reaches: (personId: string): boolean => devicesOf({ personId }).length > 0,
+
+    /** Whether there is such a device, the console included. */
+    hasDevice: (deviceId: string): boolean =>
+      deviceId === household.mustHaveHouse().consoleDeviceId || db.get(PairedDeviceTable, deviceId) !== undefined,
+
+    /** Makes the records as part of a write of others, so that one is not without the other; they are delivered after it. */
+    add(tx: Transaction, notification: NewNotification): void {
+      const { fresh } = make(tx, notification)
+      tx.afterCommit(() => void deliver(fresh).catch(onWriteFailed))
+    },
+
+    /** One record for each device, delivered where the device is there. A device that has one of the same `dedupeKey` answers that. */
+    async notify(notification: NewNotification): Promise<Notification[]> {
+      const { rows, fresh } = await db.write((tx) => make(tx, notification))
+      await deliver(fresh).catch(onWriteFailed)
+      return rows.map((row) => toNotification(db.get(NotificationTable, row.id) ?? row))
+    },
+
+    /** Newest first. Throws 403 for another's device. */
+    list({ scope, deviceId: ownId }: Caller, { deviceId, status, limit }: ListQuery): Notification[] {
+      if (scope !== 'admin' && deviceId !== undefined && deviceId !== ownId)
+        throw forbidden('Another device’s notifications are not shown.')
+      const device = scope === 'admin' ? deviceId : ownId
+      const where = { ...(device !== undefined && { deviceId: device }), ...(status !== undefined && { status }) }
+      return db.find(NotificationTable, where, { order: 'seq desc', limit }).map(toNotification)
+    },
+
+    /** Throws 404 for another's too. */
+    get: (caller: Caller, id: string): Notification => toNotification(mustSee(caller, id)),
+
+    /** Throws 404. What was read stays read. */
+    async acknowledge(caller: Caller, id: string, status: 'delivered' | 'read'): Promise<Notification> {
+      await db.write((tx) => advance(tx, mustSee(caller, id), status))
+      return toNotification(mustSee(caller, id))
+    },
+
+    /** Marks all of a device as read, those that come meanwhile excepted. */
+    async readAll({ deviceId }: Caller): Promise<void> {
+      const until = lastSeq()
+      for (const status of ['pending', 'sent', 'delivered'] as const) {
+        for (;;) {
+          const slice = await db.write((tx) => {
+            const rows = db.select<NotificationRow>(UNREAD, [deviceId, status, until])
+            for (const row of rows) advance(tx, row, 'read')
+            return rows.length
+          })
+          if (slice < READ_SLICE) break
+        }
+      }
+    },
+  }
+}
