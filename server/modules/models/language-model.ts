@@ -4,19 +4,31 @@ import type { Logger } from '../../kit/log.ts'
 import { createGenerationQueue } from './generation-queue.ts'
 import { modelUnavailable } from './llama-reply.ts'
 import { createLlamaRunner, type LlamaRuntime } from './llama-runner.ts'
-import type { Engine, EngineState, GenerateResult, Llm, LlmChoice } from './llm.ts'
+import { type Engine, type EngineState, type GenerateResult, type Llm, type LlmChoice, NO_MODEL } from './llm.ts'
+import { SHAPE } from './memory-need.ts'
 import type { ModelFile, ModelFiles } from './model-files.ts'
 import type { LlmStatus } from './models.contract.ts'
 import { createOpenAiHost } from './openai-host.ts'
 
 interface LanguageModelDeps {
+  /** Those that can speak. */
   files: ModelFiles
   runtime: LlamaRuntime
   log: Logger
 }
 
+/** The language model with what it takes to put it through its paces. */
+export interface LanguageModel extends Llm {
+  /** What serves at the moment; `path` is that of its file, null where another host replies. Null where nothing does. */
+  active(): (EngineState & { path: string | null }) | null
+  /** Resolves when what was chosen is loaded or has failed, or the signal aborts. */
+  settled(signal: AbortSignal): Promise<void>
+  /** Lets go of the file at `path` while `work` is done, and then looks anew for what serves. */
+  without(path: string, work: () => Promise<void>): Promise<void>
+}
+
 /** Replies generated at once; further ones wait. */
-const SLOTS = 4
+const SLOTS = SHAPE.chat.slots
 const MAY_WAIT = 32
 /** A file that did not load is tried again when it has changed, no more often than this: it may still be on its way here. */
 const TRY_AGAIN_MS = 5_000
@@ -34,7 +46,7 @@ const absent = (model: string) => `There is no model called ${basename(model)}.`
 const sameChoice = (a: LlmChoice, b: LlmChoice) => a.model === b.model && a.baseUrl === b.baseUrl && a.apiKey === b.apiKey
 
 /** Puts the chosen engine behind one queue and follows what happens in the models folder. */
-export function createLanguageModel({ files, runtime, log }: LanguageModelDeps): Llm {
+export function createLanguageModel({ files, runtime, log }: LanguageModelDeps): LanguageModel {
   const queue = createGenerationQueue({ atOnce: SLOTS, mayWait: MAY_WAIT })
   let choice = NOTHING_CHOSEN
   let started = false
@@ -42,13 +54,18 @@ export function createLanguageModel({ files, runtime, log }: LanguageModelDeps):
   /** Switching is done one after another. */
   let switching: Promise<void> = Promise.resolve()
 
-  const chosenFile = async () => (choice.model === null ? (choice.baseUrl ? undefined : (await files.list())[0]) : files.find(choice.model))
+  /** Of the files or of the host; null where the host or the folder is to say. */
+  const chosenName = () => (choice.model === NO_MODEL ? null : choice.model)
+  const chosenFile = async () => {
+    if (choice.model === NO_MODEL) return undefined
+    return choice.model === null ? (choice.baseUrl ? undefined : (await files.list())[0]) : files.find(choice.model)
+  }
 
   const engineFor = async (): Promise<Omit<Active, 'since'> | null> => {
     const file = await chosenFile()
     if (file) return { file, engine: createLlamaRunner({ file, runtime, slots: SLOTS, log }) }
-    const { baseUrl, apiKey, model } = choice
-    return baseUrl ? { file: null, engine: createOpenAiHost({ baseUrl, apiKey, model, log }) } : null
+    const { baseUrl, apiKey } = choice
+    return baseUrl ? { file: null, engine: createOpenAiHost({ baseUrl, apiKey, model: chosenName(), log }) } : null
   }
 
   const replace = async () => {
@@ -90,7 +107,8 @@ export function createLanguageModel({ files, runtime, log }: LanguageModelDeps):
       const names = (await files.list()).map(({ name }) => name)
       const others = active?.engine.state().status === 'error' ? names.filter((name) => name !== active?.file?.name) : names
       if (active) return statusOf(active.engine.state(), others)
-      return choice.model ? { status: 'error', models: names, detail: absent(choice.model) } : { status: 'no_model', models: names }
+      const name = chosenName()
+      return name ? { status: 'error', models: names, detail: absent(name) } : { status: 'no_model', models: names }
     },
 
     async generate(request) {
@@ -99,7 +117,8 @@ export function createLanguageModel({ files, runtime, log }: LanguageModelDeps):
           await refresh()
           if (active) return active.engine.generate(request)
           if (!started) throw modelUnavailable('The language model is switched off.')
-          throw choice.model ? modelUnavailable(absent(choice.model)) : noModel()
+          const name = chosenName()
+          throw name ? modelUnavailable(absent(name)) : noModel()
         })
       } catch (error) {
         if (!request.signal.aborted || error !== request.signal.reason) throw error
@@ -113,6 +132,27 @@ export function createLanguageModel({ files, runtime, log }: LanguageModelDeps):
         const unchanged = sameChoice(choice, next) && active?.engine.state().status !== 'error'
         choice = next
         if (!unchanged) await replace()
+      }),
+
+    active: () => active && { ...active.engine.state(), path: active.file?.path ?? null },
+
+    async settled(signal) {
+      await switching
+      await active?.engine.settled(signal)
+    },
+
+    without: (path, work) =>
+      inTurn(async () => {
+        const inUse = active?.file?.path === path
+        if (inUse) {
+          await active?.engine.stop()
+          active = null
+        }
+        try {
+          await work()
+        } finally {
+          if (inUse) await replace()
+        }
       }),
 
     start: () =>

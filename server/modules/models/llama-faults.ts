@@ -15,3 +15,8 @@ const FAULTS: readonly [RegExp, string][] = [
 export function explainLoadFault(cause: string): string {
   return FAULTS.find(([pattern]) => pattern.test(cause))?.[1] ?? 'The model could not be loaded.'
 }
+
+/** The process ended by itself while it loaded. */
+export const CRASHED_LOADING = 'The language model library failed on this file; it may be damaged.'
+/** The process was killed while it loaded. */
+export const OUT_OF_MEMORY = 'The language model was ended by the system, most likely because memory ran out.'

@@ -1,13 +1,15 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { AppError } from '../../kit/errors.ts'
+import { type EmbeddingEngine, loadEmbeddingEngine } from './embedding-engine.ts'
 import { type LlamaEngine, loadLlamaEngine } from './llama-engine.ts'
 import { explainLoadFault } from './llama-faults.ts'
-import { type GenerateOrder, type HostNews, HostOrder, type LoadOrder } from './llama-protocol.ts'
+import { openLlama } from './llama-load.ts'
+import { type EmbedOrder, type GenerateOrder, type HostNews, HostOrder } from './llama-protocol.ts'
 
 /**
- * The process that holds the embedded model: native code that aborts takes this one down and not the server. It is started by
- * llama-runner.ts, does one `load`, and ends with its parent's channel.
+ * The process that holds an embedded model, one that speaks or one that makes vectors: native code that aborts takes this one down and
+ * not the server. It is started by llama-child.ts, loads one model or describes the machine, and ends with its parent's channel.
  */
 
 /** A little behind the server, which must answer while a reply is generated; without a competitor it costs nothing. */
@@ -28,6 +30,7 @@ interface Running {
 
 const running = new Map<string, Running>()
 let engine: LlamaEngine | undefined
+let embedder: EmbeddingEngine | undefined
 
 const tell = (news: HostNews) => {
   if (process.connected) process.send?.(news)
@@ -49,16 +52,36 @@ function standBack(): void {
   for (const thread of threads) setPriority(thread, NICENESS)
 }
 
-async function load(order: LoadOrder): Promise<void> {
+async function load(work: () => Promise<HostNews>): Promise<void> {
   try {
-    engine = await loadLlamaEngine(order, log)
+    const loaded = await work()
     standBack()
-    tell({ type: 'loaded', contextTokens: engine.contextTokens })
+    tell(loaded)
   } catch (error) {
     // the native log arrives through the event loop, after the error
     await new Promise((resolve) => setTimeout(resolve, 50))
     const cause = [String(error), ...logTail].join('\n')
     tell({ type: 'load-failed', reason: explainLoadFault(cause), cause })
+  }
+}
+
+async function describe(): Promise<HostNews> {
+  const llama = await openLlama('auto', log)
+  if (llama.gpu === false) return { type: 'described', gpu: null, gpuBytes: null }
+  const [[name], { total }] = await Promise.all([llama.getGpuDeviceNames(), llama.getVramState()])
+  return { type: 'described', gpu: name ?? llama.gpu, gpuBytes: total }
+}
+
+async function embed({ id, texts }: EmbedOrder): Promise<void> {
+  const entry: Running = { abort: new AbortController(), results: new Map() }
+  running.set(id, entry)
+  try {
+    if (!embedder) throw new Error('No embedding model is loaded')
+    tell({ type: 'vectors', id, vectors: await embedder.embed(texts, entry.abort.signal) })
+  } catch (error) {
+    tell({ type: 'failed', id, code: 'internal', message: error instanceof Error ? error.message : String(error) })
+  } finally {
+    running.delete(id)
   }
 }
 
@@ -88,8 +111,19 @@ async function generate(order: GenerateOrder): Promise<void> {
 }
 
 function obey(order: HostOrder): void {
-  if (order.type === 'load') void load(order)
+  if (order.type === 'load')
+    void load(async () => {
+      engine = await loadLlamaEngine(order, log)
+      return { type: 'loaded', contextTokens: engine.contextTokens }
+    })
+  else if (order.type === 'load-embedder')
+    void load(async () => {
+      embedder = await loadEmbeddingEngine(order, log)
+      return { type: 'embedder-loaded', contextTokens: embedder.contextTokens, dimensions: embedder.dimensions }
+    })
+  else if (order.type === 'describe') void load(describe)
   else if (order.type === 'generate') void generate(order)
+  else if (order.type === 'embed') void embed(order)
   else if (order.type === 'cancel') running.get(order.id)?.abort.abort()
   else running.get(order.id)?.results.get(order.callId)?.(order.result)
 }

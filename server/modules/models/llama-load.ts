@@ -25,7 +25,8 @@ export interface LoadedLlama {
 }
 
 /** Leaves a core to the rest of the house: where one thread has to wait for a core, all of them wait for it, spinning. */
-const threadsOf = (llama: Llama, wanted: number | null) => wanted ?? Math.max(1, Math.min(llama.cpuMathCores, availableParallelism() - 1))
+export const threadsOf = (llama: Llama, wanted: number | null) =>
+  wanted ?? Math.max(1, Math.min(llama.cpuMathCores, availableParallelism() - 1))
 
 function slotOf(context: LlamaContext): LlamaSlot {
   const sequence = context.getSequence()
@@ -39,10 +40,10 @@ function slotOf(context: LlamaContext): LlamaSlot {
   }
 }
 
-/** Loads a GGUF file. `onLog` receives the native library's warnings, which name what is wrong with a file. */
-export async function loadLlama(order: LoadOrder, onLog: (line: string) => void): Promise<LoadedLlama> {
-  const llama = await getLlama({
-    gpu: order.gpu,
+/** The native library; `onLog` receives its warnings, which name what is wrong with a file. */
+export const openLlama = (gpu: 'auto' | false, onLog: (line: string) => void): Promise<Llama> =>
+  getLlama({
+    gpu,
     build: 'never',
     skipDownload: true,
     progressLogs: false,
@@ -50,6 +51,10 @@ export async function loadLlama(order: LoadOrder, onLog: (line: string) => void)
     logLevel: LlamaLogLevel.warn,
     logger: (_level, line) => onLog(line),
   })
+
+/** Loads a GGUF file. */
+export async function loadLlama(order: LoadOrder, onLog: (line: string) => void): Promise<LoadedLlama> {
+  const llama = await openLlama(order.gpu, onLog)
   const model = await llama.loadModel({ modelPath: order.path })
   const context = await model.createContext({
     sequences: order.slots,

@@ -30,10 +30,22 @@ const Generate = z.strictObject({
 })
 export type GenerateOrder = z.output<typeof Generate>
 
+const LoadEmbedder = Load.omit({ type: true, slots: true }).extend({ type: z.literal('load-embedder') })
+export type LoadEmbedderOrder = z.output<typeof LoadEmbedder>
+
+/** Texts of one order; more would let a cancellation or a nearer question wait. */
+export const TEXTS_AT_ONCE = 8
+const Embed = z.strictObject({ type: z.literal('embed'), id: z.string(), texts: z.array(z.string()).min(1).max(TEXTS_AT_ONCE) })
+export type EmbedOrder = z.output<typeof Embed>
+
 /** Parent to model process. */
 export const HostOrder = z.discriminatedUnion('type', [
   Load,
+  LoadEmbedder,
+  /** Finds out what graphics memory there is; instead of loading. */
+  z.strictObject({ type: z.literal('describe') }),
   Generate,
+  Embed,
   z.strictObject({ type: z.literal('cancel'), id: z.string() }),
   z.strictObject({ type: z.literal('call-result'), id: z.string(), callId: z.int(), result: z.unknown() }),
 ])
@@ -44,6 +56,10 @@ const Usage = z.strictObject({ promptTokens: z.int(), evaluatedTokens: z.int(), 
 /** Model process to parent. */
 export const HostNews = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('loaded'), contextTokens: z.int() }),
+  z.strictObject({ type: z.literal('embedder-loaded'), contextTokens: z.int(), dimensions: z.int().positive() }),
+  z.strictObject({ type: z.literal('described'), gpu: z.string().nullable(), gpuBytes: z.number().nullable() }),
+  /** Unit vectors, each the base64 of its 32-bit floats. */
+  z.strictObject({ type: z.literal('vectors'), id: z.string(), vectors: z.array(z.string()) }),
   z.strictObject({ type: z.literal('load-failed'), reason: z.string(), cause: z.string() }),
   z.strictObject({ type: z.literal('text'), id: z.string(), text: z.string() }),
   z.strictObject({ type: z.literal('call'), id: z.string(), callId: z.int(), name: z.string(), params: z.unknown() }),

@@ -3,7 +3,7 @@ import { tooLarge } from './llama-history.ts'
 import type { HostNews, HostOrder } from './llama-protocol.ts'
 import type { GenerateRequest, GenerateResult } from './llm.ts'
 
-export type ReplyNews = Extract<HostNews, { id: string }>
+export type ReplyNews = Extract<HostNews, { type: 'text' | 'call' | 'done' | 'failed' }>
 
 /** A reply on its way from the model process. */
 export interface PendingReply {

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from '../../kit/log.ts'
 import { type LlamaChild, startLlamaChild } from './llama-child.ts'
+import { CRASHED_LOADING, OUT_OF_MEMORY } from './llama-faults.ts'
 import { type HostNews, LIMITS } from './llama-protocol.ts'
 import { followReply, modelUnavailable, type PendingReply } from './llama-reply.ts'
 import type { Engine, EngineState, GenerateRequest, GenerateResult } from './llm.ts'
+import { SHAPE } from './memory-need.ts'
 import type { ModelFile } from './model-files.ts'
 
 export interface LlamaRuntime {
@@ -25,9 +27,9 @@ export interface LlamaRunner extends Engine {
   pid(): number | undefined
 }
 
-const CONTEXT_TOKENS = 8192
+const CONTEXT_TOKENS = SHAPE.chat.contextTokens
 /** Where memory ran out with more. */
-const FEWER_TOKENS = 2048
+const FEWER_TOKENS = SHAPE.chat.fewestTokens
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 30_000
 /** Who asks waits for a restart that is nearer than this, and hears the reason otherwise. */
@@ -36,8 +38,6 @@ const WORTH_WAITING_MS = 1_000
 const STUCK_MS = 15_000
 
 const CRASHED = 'The language model stopped unexpectedly and is being started again.'
-const CRASHED_LOADING = 'The language model library failed on this file; it may be damaged.'
-const OUT_OF_MEMORY = 'The language model was ended by the system, most likely because memory ran out.'
 
 type Phase =
   | { kind: 'stopped' }
@@ -73,7 +73,7 @@ export function createLlamaRunner({ file, runtime, slots, log }: RunnerDeps): Ll
   const replies = new Map<string, PendingReply>()
   let phase: Phase = { kind: 'stopped' }
   let child: LlamaChild | undefined
-  let contextTokens = CONTEXT_TOKENS
+  let contextTokens: number = CONTEXT_TOKENS
   let crashes = 0
   let restart: NodeJS.Timeout | undefined
 
@@ -90,7 +90,8 @@ export function createLlamaRunner({ file, runtime, slots, log }: RunnerDeps): Ll
     } else if (news.type === 'load-failed') {
       log.error({ model: file.name, cause: news.cause }, news.reason)
       enter({ kind: 'down', reason: news.reason })
-    } else replies.get(news.id)?.hear(news)
+    } else if (news.type === 'text' || news.type === 'call' || news.type === 'done' || news.type === 'failed')
+      replies.get(news.id)?.hear(news)
   }
 
   const launch = () => {
@@ -166,6 +167,9 @@ export function createLlamaRunner({ file, runtime, slots, log }: RunnerDeps): Ll
       if (phase.kind === 'ready') return { status: 'ok', models: [file.name] }
       if (phase.kind === 'loading') return { status: 'loading', models: [file.name] }
       return { status: 'error', models: [], detail: phase.kind === 'down' ? phase.reason : 'The language model is switched off.' }
+    },
+    async settled(signal) {
+      while (phase.kind === 'loading' && !signal.aborted) await settledOrAborted(phase.settled, signal)
     },
     async generate(request) {
       while (phase.kind === 'loading' && !request.signal.aborted) await settledOrAborted(phase.settled, request.signal)

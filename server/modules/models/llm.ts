@@ -50,9 +50,12 @@ export interface GenerateResult {
   }
 }
 
-/** Which model serves. All null: the first file in the models folder. */
+/** The choice of no model of one's own, so that it stays off although there are files. */
+export const NO_MODEL = 'none'
+
+/** Which model serves. All null: the first file in the models folder that can speak. */
 export interface LlmChoice {
-  /** A name under the models folder, a path of a GGUF file, or with `baseUrl` a model of that host. */
+  /** A name under the models folder, a path of a GGUF file, or with `baseUrl` a model of that host; {@link NO_MODEL} for none. */
   model: string | null
   /** Of an OpenAI-compatible host, ending in /v1. */
   baseUrl: string | null
@@ -79,6 +82,8 @@ export interface Engine {
   state(): EngineState
   /** As `Llm.generate`, without the queue. */
   generate(request: GenerateRequest): Promise<GenerateResult>
+  /** Resolves when it is not loading, or the signal aborts. */
+  settled(signal: AbortSignal): Promise<void>
   start(): Promise<void>
   stop(): Promise<void>
 }

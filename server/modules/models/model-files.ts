@@ -41,20 +41,23 @@ async function fileAt(path: string, within?: string): Promise<ModelFile | undefi
 
 /** Finds models under `modelsPath`. */
 export function createModelFiles(modelsPath: string): ModelFiles {
+  const list = async () => {
+    const entries = await readdir(modelsPath).catch((error: unknown) => {
+      if (isAbsence(error)) return []
+      throw error
+    })
+    const models = entries.filter((entry) => ENDING.test(entry) && !LATER_PART.test(entry) && !NO_SPEAKER.test(entry))
+    const files = await Promise.all(models.sort().map((entry) => fileAt(join(modelsPath, entry), modelsPath)))
+    return files.filter((file) => file !== undefined)
+  }
   return {
-    async list() {
-      const entries = await readdir(modelsPath).catch((error: unknown) => {
-        if (isAbsence(error)) return []
-        throw error
-      })
-      const speakers = entries.filter((entry) => ENDING.test(entry) && !LATER_PART.test(entry) && !NO_SPEAKER.test(entry))
-      const files = await Promise.all(speakers.sort().map((entry) => fileAt(join(modelsPath, entry), modelsPath)))
-      return files.filter((file) => file !== undefined)
-    },
+    list,
     async find(choice) {
       if (isAbsolute(choice)) return fileAt(choice)
       const inFolder = join(modelsPath, choice)
-      return (await fileAt(`${inFolder}.gguf`, modelsPath)) ?? (ENDING.test(choice) ? fileAt(inFolder, modelsPath) : undefined)
+      const found = (await fileAt(`${inFolder}.gguf`, modelsPath)) ?? (ENDING.test(choice) ? await fileAt(inFolder, modelsPath) : undefined)
+      // the ending may be written in capitals
+      return found ?? (await list()).find(({ name }) => name === choice)
     },
   }
 }

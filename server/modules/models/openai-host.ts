@@ -151,6 +151,9 @@ export function createOpenAiHost({ baseUrl, apiKey, model, log }: HostDeps): Eng
       const name = active()
       return { status: 'ok', models: name ? [name, ...models.filter((other) => other !== name)] : [] }
     },
+    async settled() {
+      if (lookedAt === undefined) await look()
+    },
     async generate(request) {
       if (lookedAt === undefined || (fault && !model)) await look()
       const limit = AbortSignal.timeout(LIMITS.replyMs)
