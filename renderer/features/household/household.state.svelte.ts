@@ -1,0 +1,94 @@
+import { ApiError } from '../../../server/kit/client.ts'
+import type { Household, Person } from '../../../server/modules/household/household.contract.ts'
+import type { HearthClient } from '../../api.ts'
+import { describeError } from '../../messages/describe-error.ts'
+import { t } from '../../messages/messages.ts'
+import { Home } from './home.state.svelte.ts'
+
+export interface Whole {
+  household: Household
+  persons: Person[]
+}
+
+export type HomeEdit = Pick<Household, 'displayName' | 'timezone' | 'locale'>
+export type PersonEdit = Pick<Person, 'displayName' | 'pronouns' | 'role' | 'aliases' | 'birthDate'>
+type Submitted = Parameters<HearthClient['household']['replace']>[0]['body']
+
+/** The household and its people; every change is one whole that is saved or not. */
+export class HouseholdState {
+  readonly home: Home
+  readonly #client: HearthClient
+
+  constructor(client: HearthClient) {
+    this.#client = client
+    this.home = new Home(client)
+  }
+
+  saveHome(edit: HomeEdit): Promise<void> {
+    return this.#replace((now) => ({ ...asSubmitted(now), ...edit }))
+  }
+
+  /** With a second person the household is one of several people. */
+  addPerson(edit: PersonEdit): Promise<void> {
+    return this.#replace((now) => ({ ...asSubmitted(now), mode: 'multi', persons: [...now.persons, edit] }))
+  }
+
+  savePerson({ id }: Person, edit: PersonEdit): Promise<void> {
+    return this.#replace((now) => ({
+      ...asSubmitted(now),
+      persons: now.persons.map((person) => (person.id === id ? { id, ...edit } : person)),
+    }))
+  }
+
+  removePerson({ id }: Person): Promise<void> {
+    return this.#replace((now) => ({ ...asSubmitted(now), persons: now.persons.filter((person) => person.id !== id) }))
+  }
+
+  backToSingle(): Promise<void> {
+    return this.#replace((now) => ({ ...asSubmitted(now), mode: 'single' }))
+  }
+
+  /** What is remembered of a person, as a file. */
+  async memoryOf({ id }: Person): Promise<Blob> {
+    const all = await this.#client.memory.exportPerson({ params: { id } })
+    return new Blob([JSON.stringify(all, null, 2)], { type: 'application/json' })
+  }
+
+  async eraseMemoryOf({ id }: Person): Promise<void> {
+    await this.#client.memory.erasePerson({ params: { id } })
+  }
+
+  /** Starts from what is there now, so that a change made elsewhere meanwhile is not lost. */
+  async #replace(change: (now: Whole) => Submitted): Promise<void> {
+    const now = await this.#client.household.get()
+    this.home.read.value = await this.#client.household.replace({ body: change(now) })
+  }
+}
+
+const asSubmitted = ({ household, persons }: Whole): Submitted => {
+  const { displayName, timezone, locale, mode } = household
+  return { displayName, timezone, locale, mode, persons }
+}
+
+/** A refusal of the household in its own words; else the general ones. */
+export function householdFailure(error: unknown): { what: string; todo: string } {
+  const code = error instanceof ApiError ? error.code : null
+  if (code === 'household_has_members') return { what: t('household.hasMembers'), todo: t('household.hasMembersTodo') }
+  if (code === 'owner_required') return { what: t('household.ownerRequired'), todo: t('household.ownerRequiredTodo') }
+  return describeError(error)
+}
+
+/** Names between commas, each once. */
+export const splitNames = (text: string): string[] => [
+  ...new Map(
+    text
+      .split(/[,;、،]/)
+      .map((name) => name.trim().replaceAll(/\s+/g, ' '))
+      .filter((name) => name !== '')
+      .map((name) => [name.toLowerCase(), name]),
+  ).values(),
+]
+
+/** Whether somebody else already has that name, as the server compares names. */
+export const nameTaken = (name: string, persons: Person[], own?: Person): boolean =>
+  persons.some(({ id, displayName }) => id !== own?.id && displayName.trim().toLowerCase() === name.trim().toLowerCase())
