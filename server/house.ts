@@ -92,6 +92,7 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
     onWriteFailed,
   })
   const devices = createPairedDevicesService({ db, household, sockets, sessions: deviceSessions })
+  household.onPersonRemoved(devices.leaveShared)
   const version1 = createVersion1({ db, devices, sessions: deviceSessions, enabled: !env.SERVICE_AUTH_V2 })
   const pairing = createPairingService({ db, household, devices, sessions: deviceSessions, addresses })
   const requests = createPairRequestsService({ db, devices, sessions: deviceSessions })
@@ -120,7 +121,7 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
 
   const modules: Module[] = [
     createSetup({ setup, pin, owner, sessions, onDone: deps.onSetUp }),
-    createHousehold({ household }),
+    createHousehold({ household, events }),
     createAuth({ owner, sessions, oidc, tickets, devices, deviceSessions, allowedEmails: env.SERVICE_ALLOWED_EMAILS }),
     createPairing({ pairing, requests, sessions: deviceSessions }),
     createPairedDevices({ devices, sessions: deviceSessions, version1, onWriteFailed }),

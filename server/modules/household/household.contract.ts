@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { editable, endpoint } from '../../kit/endpoint.ts'
+import { event } from '../../kit/events.ts'
 
 const isTimezone = (zone: string) => {
   try {
@@ -78,6 +79,19 @@ export const SubmittedPerson = editable(
 )
 export type SubmittedPerson = z.output<typeof SubmittedPerson>
 
+/** The whole state of a household, as it is submitted. */
+export const SubmittedHousehold = editable(
+  {
+    displayName: name,
+    timezone: Timezone,
+    locale: Locale,
+    mode: Household.shape.mode,
+    persons: z.array(SubmittedPerson).min(1).max(100),
+  },
+  ['id'],
+)
+export type SubmittedHousehold = z.output<typeof SubmittedHousehold>
+
 export const householdContract = {
   get: endpoint({
     method: 'GET',
@@ -93,16 +107,10 @@ export const householdContract = {
     summary: 'Change the household and replace the list of its people, all or nothing',
     description:
       'A submitted person keeps the id of the stored one of the same id or displayName. 409 `household_has_members` when mode would be single with several people, 409 `owner_required` when the owner would be removed.',
-    body: editable(
-      {
-        displayName: name,
-        timezone: Timezone,
-        locale: Locale,
-        mode: Household.shape.mode,
-        persons: z.array(SubmittedPerson).min(1).max(100),
-      },
-      ['id'],
-    ),
+    body: SubmittedHousehold,
     returns: z.object({ household: Household, persons: z.array(Person) }),
   }),
 }
+
+/** The household or its people changed. */
+export const householdChanged = event('household.changed', z.object({}))

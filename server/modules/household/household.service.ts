@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Database, Transaction } from '../../db/database.ts'
-import type { Household, Person } from './household.contract.ts'
+import { conflict } from '../../kit/errors.ts'
+import type { Household, Person, SubmittedHousehold } from './household.contract.ts'
 import { HouseholdTable, InstanceTable, type PersonRow, PersonTable } from './household.table.ts'
+import { peopleAfter } from './submitted-people.ts'
 
 /** The ids that everything of this house hangs on; they never change once made. */
 export interface House {
@@ -18,7 +20,16 @@ export interface NewHouse {
   locale: string
 }
 
+/** Lets go of what hangs on a person who leaves, inside the same write. */
+export type OnPersonRemoved = (tx: Transaction, personId: string) => void
+
 export type HouseholdService = ReturnType<typeof createHouseholdService>
+
+/** Throws 409 where people would be lost: they are removed first, then the mode may change. */
+function checkMode(mode: Household['mode'], storedPeople: number, submittedPeople: number): void {
+  if (mode === 'single' && Math.max(storedPeople, submittedPeople) > 1)
+    throw conflict('household_has_members', 'A household of several people cannot be for one alone. Remove the others first.')
+}
 
 const toPerson = ({ position: _, ...person }: PersonRow): Person => person
 
@@ -27,6 +38,7 @@ export function createHouseholdService({ db }: { db: Database }) {
   let known: House | null = null
   /** Read by every prompt and many pages, written by this service alone. */
   let current: { household: Household; persons: Person[] } | null = null
+  const removedHooks: OnPersonRemoved[] = []
 
   function read(): House | null {
     const instance = db.find(InstanceTable, {}, { limit: 1 })[0]
@@ -78,6 +90,30 @@ export function createHouseholdService({ db }: { db: Database }) {
       current = { household, persons: db.find(PersonTable, { householdId }, { order: 'position asc' }).map(toPerson) }
       return current
     },
+
+    /**
+     * Takes the whole state that was submitted. Throws 400, 409 `household_has_members` and 409 `owner_required`, and changes nothing then.
+     */
+    replace({ persons, ...settings }: SubmittedHousehold): Promise<{ household: Household; persons: Person[] }> {
+      return db.write((tx) => {
+        const { householdId } = this.mustHaveHouse()
+        const stored = db.find(PersonTable, { householdId }, { order: 'position asc' })
+        checkMode(settings.mode, stored.length, persons.length)
+        const { kept, removed } = peopleAfter(stored, persons, householdId)
+        tx.update(HouseholdTable, householdId, { ...settings, updatedAt: new Date().toISOString() })
+        for (const { id } of removed) {
+          tx.remove(PersonTable, { id })
+          for (const hook of removedHooks) hook(tx, id)
+        }
+        for (const person of kept) if (!tx.update(PersonTable, person.id, person)) tx.insert(PersonTable, person)
+        tx.afterCommit(() => {
+          current = null
+        })
+        return { household: { id: householdId, ...settings }, persons: kept.map(toPerson) }
+      })
+    },
+
+    onPersonRemoved: (hook: OnPersonRemoved) => void removedHooks.push(hook),
 
     person(id: string): Person | null {
       const row = db.get(PersonTable, id)

@@ -65,7 +65,7 @@ export function createPairedDevicesService({ db, household, sockets, sessions }:
         name: name ?? info.name,
         type: info.type,
         scope,
-        personId,
+        personId: personId && household.person(personId) ? personId : null, // who has left meanwhile leaves it shared
         platform: info.platform ?? null,
         osVersion: info.osVersion ?? null,
         appVersion: info.appVersion ?? null,
@@ -94,6 +94,15 @@ export function createPairedDevicesService({ db, household, sockets, sessions }:
       })
       if (rightsChanged) sockets.close(({ deviceId }) => deviceId === id, 4401)
       return toDevice(mustGet(id))
+    },
+
+    /** Makes the devices of a person who leaves the household's own, inside that write; their access tokens and sockets end. */
+    leaveShared(tx: Transaction, personId: string): void {
+      for (const { id } of db.find(PairedDeviceTable, { personId })) {
+        tx.update(PairedDeviceTable, id, { personId: null })
+        sessions.renewAccess(tx, id)
+        tx.afterCommit(() => sockets.close(({ deviceId }) => deviceId === id, 4401))
+      }
     },
 
     /** Sends a test message over the device's socket. Throws 404, and 409 `device_offline` where it has none. */
