@@ -44,6 +44,7 @@ export const routes: Route[] = [
     page: () => import('./features/paired-devices/PairedDevicesPage.svelte'),
     props: none,
   }),
+  route({ name: 'memory', paths: ['/memory'], page: () => import('./features/memory/MemoryPage.svelte'), props: none }),
   route({ name: 'actions', paths: ['/actions'], page: () => import('./features/actions/ActionsPage.svelte'), props: none }),
   route({ name: 'models', paths: ['/models'], page: () => import('./features/models/ModelsPage.svelte'), props: none }),
   route({ name: 'settings', paths: ['/settings'], page: () => import('./features/settings/SettingsPage.svelte'), props: none }),

@@ -16,6 +16,7 @@ const PAGES = [
   '/todos',
   '/timers',
   '/household',
+  '/memory',
   '/actions',
   '/models',
   '/paired-devices',

@@ -3,6 +3,7 @@ import { calendarMessages } from '../features/calendar/calendar.messages.ts'
 import { chatMessages } from '../features/chat/chat.messages.ts'
 import { docsMessages } from '../features/docs/docs.messages.ts'
 import { householdMessages } from '../features/household/household.messages.ts'
+import { memoryMessages } from '../features/memory/memory.messages.ts'
 import { modelsMessages } from '../features/models/models.messages.ts'
 import { pairMessages } from '../features/pair/pair.messages.ts'
 import { pairedDevicesMessages } from '../features/paired-devices/paired-devices.messages.ts'
@@ -26,6 +27,7 @@ export const en = {
   ...timersMessages,
   ...householdMessages,
   ...actionsMessages,
+  ...memoryMessages,
   ...modelsMessages,
   ...pairedDevicesMessages,
   ...pairMessages,

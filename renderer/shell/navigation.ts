@@ -1,4 +1,5 @@
 import Bot from '@lucide/svelte/icons/bot'
+import Brain from '@lucide/svelte/icons/brain'
 import CalendarDays from '@lucide/svelte/icons/calendar-days'
 import House from '@lucide/svelte/icons/house'
 import ListTodo from '@lucide/svelte/icons/list-todo'
@@ -31,6 +32,7 @@ const all: Area[] = [
   { route: 'calendar', href: '/calendar', label: 'nav.calendar', short: 'nav.calendar', icon: CalendarDays, right: 'member', bar: true },
   { route: 'todos', href: '/todos', label: 'nav.todos', short: 'nav.todos', icon: ListTodo, right: 'member', bar: true },
   { route: 'timers', href: '/timers', label: 'nav.timers', short: 'nav.timers', icon: Timer, right: 'member', bar: true },
+  { route: 'memory', href: '/memory', label: 'nav.memory', short: 'nav.memory', icon: Brain, right: 'member' },
   { route: 'household', href: '/household', label: 'nav.household', short: 'nav.household', icon: House, right: 'member' },
   {
     route: 'paired-devices',

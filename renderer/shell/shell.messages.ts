@@ -11,6 +11,7 @@ export const shellMessages = {
   'nav.moreTitle': 'More of Hearth',
   'nav.devices': 'Paired devices',
   'nav.devicesShort': 'Devices',
+  'nav.memory': 'Memory',
   'nav.actions': 'Actions',
   'nav.models': 'Models',
   'nav.settings': 'Settings',

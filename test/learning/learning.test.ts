@@ -27,7 +27,7 @@ async function say(who: Person, message: string, conversationId?: string): Promi
 }
 
 const learned = async (history = false) =>
-  (await owner.api.memory.chunks({ query: { source: 'chat_extract', limit: 100, ...(history && { history: true }) } })).chunks
+  (await owner.api.memory.chunks({ query: { source: 'chat_extract', limit: 100, ...(history && { history: 'true' }) } })).chunks
 /** Waits until every message that is to be read was asked about. */
 const reads = (words: string) =>
   vi.waitFor(
