@@ -52,8 +52,8 @@ CREATE TABLE "todo" ("id" text PRIMARY KEY NOT NULL, "title" text NOT NULL, "lis
 CREATE INDEX "todo_open" ON "todo" ("completedAt", "dueAt", "createdAt");
 CREATE INDEX "todo_list" ON "todo" ("listKey", "completedAt", "dueAt", "createdAt");
 CREATE INDEX "todo_reminder" ON "todo" ("reminderAt");
-CREATE TABLE "timer" ("id" text PRIMARY KEY NOT NULL, "name" text, "kind" text NOT NULL, "durationMs" integer NOT NULL, "endsAt" text NOT NULL,
-  "pausedAt" text, "rangAt" text, "deviceId" text NOT NULL, "personId" text, "createdAt" text NOT NULL);
+CREATE TABLE "timer" ("id" text PRIMARY KEY NOT NULL, "name" text, "kind" text NOT NULL, "durationMs" integer NOT NULL,
+  "setMs" integer NOT NULL, "endsAt" text NOT NULL, "pausedAt" text, "rangAt" text, "deviceId" text NOT NULL, "personId" text, "createdAt" text NOT NULL);
 CREATE INDEX "timer_next" ON "timer" ("rangAt", "pausedAt", "endsAt");
 
 CREATE TABLE "action_run" ("id" text PRIMARY KEY NOT NULL, "action" text NOT NULL, "params" text NOT NULL, "origin" text NOT NULL,

@@ -18,8 +18,9 @@ export const Timer = z
   .meta({ id: 'Timer' })
 export type Timer = z.output<typeof Timer>
 
-const MAX_MS = 366 * 24 * 3_600_000
-const name = z
+/** The longest a timer runs, in milliseconds: a year. */
+export const MAX_MS = 366 * 24 * 3_600_000
+export const TimerName = z
   .string()
   .max(100)
   .transform((value) =>
@@ -28,6 +29,8 @@ const name = z
       .replaceAll(/[\s\0]+/g, ' ')
       .trim(),
   )
+/** In milliseconds. */
+export const Duration = z.number().int().min(1).max(MAX_MS)
 const moment = z.iso.datetime({ offset: true }).transform((at) => new Date(at).toISOString())
 const readOnly = ['id', 'kind', 'pausedAt', 'remainingMs', 'rangAt', 'createdAt'] as const
 
@@ -46,8 +49,8 @@ export const timersContract = {
     summary: 'Set a timer by its duration, or an alarm by when it rings',
     body: editable(
       {
-        name: name.optional(),
-        durationMs: z.number().int().min(1).max(MAX_MS).optional().describe('Milliseconds; without it an alarm at `endsAt`.'),
+        name: TimerName.optional(),
+        durationMs: Duration.optional().describe('Milliseconds; without it an alarm at `endsAt`.'),
         endsAt: moment.optional(),
         deviceId: z.uuid().optional().describe('Where it rings; here unless stated, another device for admins only.'),
       },
@@ -63,12 +66,10 @@ export const timersContract = {
     access: 'member',
     summary: 'Name, pause or resume a timer, or give it more or less time',
     params: ById,
-    body: editable({ name: name.optional(), paused: z.boolean().optional(), addMs: z.number().int().min(-MAX_MS).max(MAX_MS).optional() }, [
-      ...readOnly,
-      'durationMs',
-      'endsAt',
-      'deviceId',
-    ]),
+    body: editable(
+      { name: TimerName.optional(), paused: z.boolean().optional(), addMs: z.number().int().min(-MAX_MS).max(MAX_MS).optional() },
+      [...readOnly, 'durationMs', 'endsAt', 'deviceId'],
+    ),
     returns: Timer,
   }),
   remove: endpoint({

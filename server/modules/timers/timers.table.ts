@@ -5,6 +5,8 @@ export interface TimerRow {
   name: string | null
   kind: 'timer' | 'alarm'
   durationMs: number
+  /** What it was set for, by which people name it. */
+  setMs: number
   endsAt: string
   pausedAt: string | null
   rangAt: string | null
@@ -20,6 +22,7 @@ export const TimerTable = table<TimerRow>(
     name: textOrNull,
     kind: text,
     durationMs: integer,
+    setMs: integer,
     endsAt: text,
     pausedAt: textOrNull,
     rangAt: textOrNull,
