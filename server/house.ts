@@ -26,7 +26,9 @@ import { createHousehold } from './modules/household/household.module.ts'
 import { createHouseholdService } from './modules/household/household.service.ts'
 import { createKeys } from './modules/keys/keys.module.ts'
 import { createKeysService } from './modules/keys/keys.service.ts'
+import { createMcp } from './modules/mcp/mcp.module.ts'
 import { createModels } from './modules/models/models.module.ts'
+import { createOpenAi } from './modules/openai/openai.module.ts'
 import { createAccessTokens } from './modules/paired-devices/access-tokens.ts'
 import { createDeviceSessions } from './modules/paired-devices/device-sessions.ts'
 import { createPairedDevices } from './modules/paired-devices/paired-devices.module.ts'
@@ -128,6 +130,8 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
     createKeys({ keys }),
     createSettings({ settings }),
     models,
+    createMcp({ db, actions, secretsKey: () => secrets.get('SERVICE_SECRETS_KEY'), version: deps.version, log }),
+    createOpenAi({ llm: models.llm, embedders: { current: () => null }, log }),
     createActions({ db, actions, own: [], onPruneFailed: onWriteFailed }),
     createChat({ conversations, replies, decisions }),
     createStatus({ sockets, faults: () => (db.damage ? [db.damage] : []), contracts: api, version: deps.version }),

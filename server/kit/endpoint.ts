@@ -15,7 +15,7 @@ export type Limit = 'sign-in' | 'pairing' | 'pair-request' | 'refresh' | 'webhoo
 export interface EndpointSpec {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** OpenAPI style, from the root: `/api/keys/{id}`. */
-  path: `/api/${string}` | `/v1/${string}`
+  path: `/api/${string}` | `/v1/${string}` | '/mcp'
   access: Access
   summary: string
   description?: string

@@ -106,7 +106,10 @@ function lazySignal(res: ServerResponse): () => AbortSignal {
   }
 }
 
-/** Koa middleware that serves every declared endpoint; other paths under `/api` are 404, or 401 without a credential. */
+/** Under these nothing is a page. */
+const ENDPOINTS = /^\/(?:api|v1|mcp)(?:[/?]|$)/
+
+/** Koa middleware that serves every declared endpoint; other paths beside them are 404, or 401 without a credential. */
 export function createHttp(deps: HttpDeps): Middleware {
   const { authenticate, readFacts, ownHosts, limits, log } = deps
   const find = createFinder(deps.routes)
@@ -169,7 +172,7 @@ export function createHttp(deps: HttpDeps): Middleware {
 
   return async (ctx, next) => {
     const requestId = requestIdOf(ctx.req)
-    if (!ctx.req.url?.startsWith('/api/') && ctx.req.url !== '/api') {
+    if (!ENDPOINTS.test(ctx.req.url ?? '')) {
       ctx.set('x-request-id', requestId)
       return next()
     }

@@ -20,13 +20,35 @@ const fields = {
     .string()
     .max(40)
     .regex(/^[a-z0-9][a-z0-9_-]*$/, 'takes small letters, digits, - and _'),
-  url: z.url({ protocol: /^https?$/ }).max(2048),
-  token: z.string().max(4096).nullable().describe('Sent as Bearer; written and never read back.'),
+  url: z
+    .url({ protocol: /^https?$/ })
+    .max(2048)
+    .refine((url) => !/^https?:\/\/[^/?#]*@/i.test(url), 'carries a password; put it into the token'),
+  token: z
+    .string()
+    .max(4096)
+    .regex(/^[\x21-\x7e]+$/, 'takes letters, digits and signs without spaces')
+    .nullable()
+    .describe('Sent as Bearer; written and never read back.'),
   enabled: z.boolean(),
 }
 const readOnly = ['id', 'hasToken', 'status', 'error', 'tools'] as const
 
+/** JSON-RPC as MCP's Streamable HTTP carries it; the SDK reads it in full. */
+const Rpc = z.looseObject({ jsonrpc: z.literal('2.0') })
+export const RpcBody = z.union([Rpc, z.array(Rpc).min(1).max(20)])
+export type RpcBody = z.output<typeof RpcBody>
+
 export const mcpContract = {
+  serve: endpoint({
+    method: 'POST',
+    path: '/mcp',
+    access: 'member',
+    summary: 'The actions as tools of the Model Context Protocol (Streamable HTTP), those that the caller may have done',
+    body: RpcBody,
+    returns: z.string(),
+    kind: 'stream',
+  }),
   list: endpoint({
     method: 'GET',
     path: '/api/mcp/servers',

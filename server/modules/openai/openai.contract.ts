@@ -26,6 +26,14 @@ export const CompletionRequest = z.looseObject({
 })
 export type CompletionRequest = z.output<typeof CompletionRequest>
 
+export const EmbeddingRequest = z.looseObject({
+  model: z.string().max(1024).optional(),
+  input: z.union([z.string(), z.array(z.string()).min(1).max(2048)]),
+  encoding_format: z.enum(['float', 'base64']).nullish(),
+  dimensions: z.number().int().nullish(),
+})
+export type EmbeddingRequest = z.output<typeof EmbeddingRequest>
+
 export const openaiContract = {
   models: endpoint({
     method: 'GET',
@@ -51,12 +59,7 @@ export const openaiContract = {
     path: '/v1/embeddings',
     access: 'member',
     summary: 'Vectors of texts by the active embedding model, as the OpenAI API gives them',
-    body: z.looseObject({
-      model: z.string().max(1024).optional(),
-      input: z.union([z.string(), z.array(z.string()).min(1).max(2048)]),
-      encoding_format: z.enum(['float', 'base64']).nullish(),
-      dimensions: z.number().int().nullish(),
-    }),
+    body: EmbeddingRequest,
     returns: z.object({
       object: z.literal('list'),
       model: z.string(),
@@ -65,6 +68,6 @@ export const openaiContract = {
       ),
       usage: z.object({ prompt_tokens: z.number().int(), total_tokens: z.number().int() }),
     }),
-    status: 200,
+    kind: 'stream',
   }),
 }

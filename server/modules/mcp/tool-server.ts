@@ -1,0 +1,213 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js'
+import type { JsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/types.js'
+import { type Action, type ActionCall, type ActionRegistry, type ActionResult, foreignAction } from '../../kit/actions.ts'
+import { AppError } from '../../kit/errors.ts'
+import type { Logger } from '../../kit/log.ts'
+import type { McpServer } from './mcp.contract.ts'
+import { createPinnedFetch } from './pinned-fetch.ts'
+import { toolName } from './tool-names.ts'
+import { faultInWords, isConnectionFault } from './tool-server-faults.ts'
+
+interface ToolServerDeps {
+  /** `name` is the part of its tools' names. */
+  address: { name: string; url: string; token: string | null }
+  actions: ActionRegistry
+  version: string
+  log: Logger
+  waits?: typeof WAITS
+}
+
+export type ToolServerState = Pick<McpServer, 'status' | 'error' | 'tools'>
+
+/** A connection to a tool server that comes back by itself. */
+export interface ToolServer {
+  state(): ToolServerState
+  start(): void
+  /** Takes its actions out at once; resolves when nothing of it runs any more. */
+  stop(): Promise<void>
+}
+
+/** Milliseconds: for one answer, between looks whether it is still there, before another try at first and at most, between two readings of its list. */
+const WAITS = { answerMs: 10_000, lookMs: 60_000, againMs: 1_000, mostMs: 300_000, listMs: 2_000 }
+const CALL_MS = 60_000
+const MAX_TOOLS = 128
+const MAX_PAGES = 20
+const MAX_OUTPUT = 16_000
+const MAX_DATA = 65_536
+
+/** The SDK is loaded with the first server. */
+const loadSdk = () =>
+  Promise.all([
+    import('@modelcontextprotocol/sdk/client/index.js'),
+    import('@modelcontextprotocol/sdk/client/streamableHttp.js'),
+    import('@modelcontextprotocol/sdk/types.js'),
+  ])
+
+/** What a tool answers is data for whoever called it and is checked by nobody else; the SDK's own check would run the server's patterns unguarded. */
+const unchecked = {
+  getValidator:
+    <T>(): JsonSchemaValidator<T> =>
+    (data) => ({ valid: true, data: data as T, errorMessage: undefined }),
+}
+
+function toResult({ content, structuredContent, isError }: CallToolResult): ActionResult {
+  const words = content.map((part) => (part.type === 'text' ? part.text : `(${part.type})`)).join('\n')
+  const output = words.length > MAX_OUTPUT ? `${words.slice(0, MAX_OUTPUT)}…` : words
+  if (isError) throw new Error(output || 'The tool failed without a word.')
+  const fits = structuredContent !== undefined && JSON.stringify(structuredContent).length <= MAX_DATA
+  return { output: output || 'Done.', ...(fits && { data: structuredContent }) }
+}
+
+async function listTools(client: Client, timeout: number): Promise<Tool[]> {
+  const tools: Tool[] = []
+  let cursor: string | undefined
+  for (let page = 0; page < MAX_PAGES && tools.length < MAX_TOOLS; page += 1) {
+    const { tools: more, nextCursor } = await client.listTools(cursor === undefined ? {} : { cursor }, { timeout })
+    tools.push(...more)
+    if (nextCursor === undefined) break
+    cursor = nextCursor
+  }
+  return tools.slice(0, MAX_TOOLS)
+}
+
+/** Connects in the background and offers the server's tools as actions for as long as it is there. */
+export function createToolServer({ address, actions, version, log, waits = WAITS }: ToolServerDeps): ToolServer {
+  const { name, url, token } = address
+  const stopping = new AbortController()
+  const { signal } = stopping
+  let state: ToolServerState = { status: 'connecting', error: null, tools: [] }
+  let withdrawals: (() => void)[] = []
+  let failures = 0
+  let wake = Promise.withResolvers<void>()
+  let changed = false
+  let running: Promise<void> | undefined
+
+  function withdraw(): void {
+    for (const remove of withdrawals.splice(0)) remove()
+  }
+
+  async function callTool(client: Client, tool: string, params: Record<string, unknown>, call: ActionCall): Promise<ActionResult> {
+    try {
+      const options = { signal: call.signal, timeout: CALL_MS, maxTotalTimeout: CALL_MS }
+      return toResult((await client.callTool({ name: tool, arguments: params }, undefined, options)) as CallToolResult)
+    } catch (error) {
+      if (call.signal.aborted || (error instanceof Error && error.constructor === Error) || !isConnectionFault(error)) throw error
+      wake.resolve()
+      throw new AppError(502, 'upstream_failed', `The tool server ${name} failed. ${faultInWords(error)}`, { cause: error })
+    }
+  }
+
+  /** Every tool is of high risk: a hint that it only reads is the word of its own server. */
+  function asAction(client: Client, tool: Tool, taken: ReadonlySet<string>): Action | null {
+    try {
+      return foreignAction({
+        name: toolName(name, tool.name, taken),
+        description: tool.description ?? tool.title ?? '',
+        parameters: tool.inputSchema,
+        risk: 'high',
+        access: 'admin',
+        run: (params, call) => callTool(client, tool.name, params, call),
+      })
+    } catch (error) {
+      log.warn({ err: error, server: name }, 'a tool is left out')
+      return null
+    }
+  }
+
+  async function offer(client: Client): Promise<void> {
+    const made: Action[] = []
+    const taken = new Set<string>()
+    for (const tool of await listTools(client, waits.answerMs)) {
+      const action = asAction(client, tool, taken)
+      if (action) made.push(action)
+      if (action) taken.add(action.name)
+      await new Promise((resolve) => setImmediate(resolve)) // each schema takes its time to compile
+    }
+    signal.throwIfAborted()
+    withdraw()
+    withdrawals = made.map((action) => actions.add(action))
+    state = { status: 'connected', error: null, tools: made.map(({ name: tool, description }) => ({ name: tool, description })) }
+  }
+
+  /** Until something happens or it is time to look. */
+  async function rest(): Promise<void> {
+    const enough = new AbortController()
+    const rested = AbortSignal.any([signal, enough.signal])
+    await Promise.race([wake.promise, wait(waits.lookMs, undefined, { signal: rested, ref: false })])
+    enough.abort()
+    wake = Promise.withResolvers<void>()
+    signal.throwIfAborted()
+  }
+
+  /** One connection, from its beginning until it fails, which rejects. */
+  async function live(): Promise<never> {
+    const [{ Client }, { StreamableHTTPClientTransport }, { ToolListChangedNotificationSchema }] = await loadSdk()
+    signal.throwIfAborted()
+    const client = new Client({ name: 'hearth', version }, { jsonSchemaValidator: unchecked })
+    const transport = new StreamableHTTPClientTransport(new URL(url), {
+      fetch: createPinnedFetch(new URL(url).origin),
+      requestInit: token === null ? {} : { headers: { authorization: `Bearer ${token}` } },
+      reconnectionOptions: {
+        initialReconnectionDelay: 5_000,
+        maxReconnectionDelay: 60_000,
+        reconnectionDelayGrowFactor: 2,
+        maxRetries: 1_000,
+      },
+    })
+    const close = () => void client.close().catch((error: unknown) => log.debug({ err: error }, 'a tool server did not close'))
+    signal.addEventListener('abort', close, { once: true })
+    client.onerror = () => wake.resolve()
+    client.onclose = () => wake.resolve()
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
+      changed = true
+      wake.resolve()
+    })
+    try {
+      // the SDK's type of `sessionId` does not allow for undefined where its class has it
+      await client.connect(transport as Parameters<Client['connect']>[0], { timeout: waits.answerMs })
+      await offer(client)
+      failures = 0
+      for (;;) {
+        await rest()
+        if (changed) {
+          changed = false
+          await offer(client)
+        } else await client.ping({ timeout: waits.answerMs })
+        await wait(waits.listMs, undefined, { signal, ref: false })
+      }
+    } finally {
+      signal.removeEventListener('abort', close)
+      close()
+    }
+  }
+
+  async function keep(): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await live()
+      } catch (error) {
+        withdraw()
+        if (signal.aborted) return
+        log.debug({ err: error, server: name }, 'a tool server is not there')
+        state = { status: 'error', error: faultInWords(error), tools: [] }
+      }
+      const pause = Math.min(waits.mostMs, waits.againMs * 2 ** failures)
+      failures = Math.min(failures + 1, 20)
+      await wait(pause, undefined, { signal, ref: false }).catch(() => undefined) // stopped meanwhile
+    }
+  }
+
+  return {
+    state: () => state,
+    start() {
+      running ??= keep()
+    },
+    async stop() {
+      stopping.abort()
+      withdraw()
+      await running
+    },
+  }
+}

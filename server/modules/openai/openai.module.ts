@@ -1,0 +1,97 @@
+import type { ServerResponse } from 'node:http'
+import { setImmediate } from 'node:timers/promises'
+import { AppError, invalid } from '../../kit/errors.ts'
+import type { Logger } from '../../kit/log.ts'
+import type { Module } from '../../kit/module.ts'
+import { type Call, routes } from '../../kit/routes.ts'
+import type { Embedder } from '../memory/embedder.ts'
+import type { GenerateRequest, Llm } from '../models/llm.ts'
+import { createCompletionAnswer } from './completion-answer.ts'
+import { failureEvent, generateRequestOf } from './completion-request.ts'
+import { type CompletionRequest, type EmbeddingRequest, openaiContract } from './openai.contract.ts'
+
+interface OpenAiDeps {
+  llm: Llm
+  /** What embeds the memory now; null while nothing does. */
+  embedders: { current(): Embedder | null }
+  log: Logger
+}
+
+const CHARS_PER_TOKEN = 4
+const VECTORS_AT_ONCE = 16
+const JSON_TYPE = 'application/json; charset=utf-8'
+
+const noEmbedder = () => new AppError(503, 'model_unavailable', 'There is no embedding model at the moment.')
+
+const inBase64 = (vector: Float32Array) => Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength).toString('base64')
+
+/** What the usual clients of the OpenAI API need, over the house’s own models. */
+export function createOpenAi({ llm, embedders, log }: OpenAiDeps): Module {
+  /** The head is sent with the first word, so that what fails before it is answered as any other failure. */
+  async function stream(body: CompletionRequest, request: Omit<GenerateRequest, 'onText'>, { reply }: Call): Promise<void> {
+    const answer = createCompletionAnswer(body.model ?? '')
+    let res: ServerResponse | undefined
+    const send = (event: object | '[DONE]') => {
+      if (!res) {
+        reply.header('x-accel-buffering', 'no')
+        res = reply.open('text/event-stream; charset=utf-8')
+        send(answer.first())
+      }
+      res.write(`data: ${event === '[DONE]' ? event : JSON.stringify(event)}\n\n`)
+    }
+    try {
+      const result = await llm.generate({ ...request, onText: (text) => send(answer.text(text)) })
+      if (result.stopReason === 'aborted') return void res?.destroy()
+      send(answer.last(result))
+      if (body.stream_options?.include_usage) send(answer.usage(result))
+      send('[DONE]')
+    } catch (error) {
+      if (!res) throw error
+      log.warn({ err: error }, 'a completion failed on its way')
+      send(failureEvent(error))
+    }
+    res?.end()
+  }
+
+  async function complete(body: CompletionRequest, call: Call<'member'>): Promise<void> {
+    const { sessionId } = call.caller
+    const request = { ...generateRequestOf(body), conversationId: `v1:${sessionId}`, fairKey: sessionId, signal: call.signal }
+    if (body.stream) return stream(body, request, call)
+    const result = await llm.generate({ ...request, onText: () => undefined })
+    if (result.stopReason === 'aborted') return
+    call.reply.open(JSON_TYPE).end(JSON.stringify(createCompletionAnswer(result.model).whole(result)))
+  }
+
+  /** Written vector by vector: two thousand of them in one piece would hold everybody up. */
+  async function embed({ input, encoding_format, dimensions }: EmbeddingRequest, { reply, signal }: Call): Promise<void> {
+    const embedder = embedders.current()
+    if (!embedder) throw noEmbedder()
+    if (dimensions && dimensions !== embedder.dimensions)
+      throw invalid([{ path: 'body.dimensions', message: `is ${embedder.dimensions} with this model` }])
+    const texts = [input].flat()
+    const vectors = await embedder.embed(texts, 'passage', signal)
+    const tokens = Math.ceil(texts.reduce((sum, { length }) => sum + length, 0) / CHARS_PER_TOKEN)
+    const res = reply.open(JSON_TYPE)
+    res.write(`{"object":"list","model":${JSON.stringify(embedder.name)},"data":[`)
+    for (const [index, vector] of vectors.entries()) {
+      const embedding = encoding_format === 'base64' ? inBase64(vector) : [...vector]
+      res.write(`${index > 0 ? ',' : ''}${JSON.stringify({ object: 'embedding', index, embedding })}`)
+      if (index % VECTORS_AT_ONCE === 0) await setImmediate()
+    }
+    res.end(`],"usage":${JSON.stringify({ prompt_tokens: tokens, total_tokens: tokens })}}`)
+  }
+
+  return {
+    name: 'openai',
+    routes: [
+      routes(openaiContract, {
+        async models() {
+          const { models } = await llm.status()
+          return { object: 'list' as const, data: models.map((id) => ({ id, object: 'model' as const, created: 0, owned_by: 'hearth' })) }
+        },
+        complete: ({ body }, call) => complete(body, call),
+        embed: ({ body }, call) => embed(body, call),
+      }),
+    ],
+  }
+}
