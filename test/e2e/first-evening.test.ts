@@ -1,12 +1,11 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Browser, Page } from 'playwright'
+import type { Browser } from 'playwright'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { dataRoot, type ServerProcess, startServer } from '../support/process.ts'
+import { dataRoot, startServer } from '../support/process.ts'
 import { writeScriptedGguf } from '../support/scripted-gguf.ts'
 import { expectAccessible, freePort, openChromium, openContext, picture } from './browser.ts'
-
-const PASSWORD = 'correct horse battery'
+import { heard, PASSWORD, say, setUp } from './steps.ts'
 
 let browser: Browser
 beforeAll(async () => {
@@ -14,30 +13,6 @@ beforeAll(async () => {
   browser = await openChromium()
 })
 afterAll(() => browser.close())
-
-async function say(page: Page, text: string): Promise<void> {
-  await page.getByRole('textbox', { name: 'Message to Hearth' }).fill(text)
-  await page.keyboard.press('Enter')
-}
-
-/** Waits for words in the conversation itself, not in what is read out beside it. */
-const heard = (page: Page, words: string) => page.getByRole('list', { name: 'What was said' }).getByText(words).last().waitFor()
-
-async function setUp(page: Page, server: ServerProcess, shots: string): Promise<void> {
-  const pin = /Setup PIN: (\d{6})/.exec(server.stdout())?.[1] ?? ''
-  await page.goto(`http://localhost:${server.port}/`)
-  await page.getByLabel('PIN').fill(pin)
-  await picture(page, `${shots}-setup`)
-  await expectAccessible(page)
-  await page.getByRole('button', { name: 'Go on' }).click()
-  await page.getByLabel('Your name').fill('Ada')
-  await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
-  await expectAccessible(page)
-  await page.getByRole('button', { name: 'Go on' }).click()
-  await page.getByLabel('Name of the household').fill('The Lovelaces')
-  await page.getByRole('button', { name: 'Finish' }).click()
-  await page.getByRole('textbox', { name: 'Message to Hearth' }).waitFor()
-}
 
 test.each([
   { name: 'localhost', host: 'localhost' },

@@ -47,7 +47,7 @@ describe('a file that is no model', () => {
   }
   const otherKind = () => {
     using folder = modelsFolder()
-    writeScriptedGguf(folder.file('house.gguf'), 'nonsense')
+    writeScriptedGguf(folder.file('house.gguf'), { architecture: 'nonsense' })
     return readFileSync(folder.file('house.gguf'))
   }
   const jpeg = Buffer.concat([Buffer.of(0xff, 0xd8, 0xff, 0xe0, 0, 16), Buffer.from('JFIF'), Buffer.alloc(5000, 7)])

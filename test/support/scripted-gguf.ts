@@ -150,7 +150,7 @@ function chain(grammar: Grammar, vocabulary: Vocabulary, tokens: number[], last:
   })
 }
 
-function writeScripts(vocabulary: Vocabulary): Grammar {
+function writeScripts(vocabulary: Vocabulary, tool: string): Grammar {
   const grammar: Grammar = { next: new Map(), starts: [], topics: new Map() }
   const end = vocabulary.idOf('<|im_end|>')
   const topic = (keywords: readonly string[], tokens: number[], last: number) => {
@@ -164,7 +164,7 @@ function writeScripts(vocabulary: Vocabulary): Grammar {
     topic(script.keywords, tokens, script.endless ? tokens[0]! : end)
   }
   topic(['json'], ['{"title"', ': "Milk"', ', "done"', ': false}'].map(piece), end)
-  topic(['tool'], [piece('||call: '), piece('getTime')], end)
+  topic(['tool'], [piece('||call: '), piece(tool)], end)
   // the library writes the bracket after a function's name and the line break after its result
   chain(grammar, vocabulary, [vocabulary.idOf('('), piece('{"city":'), piece(' "Bonn"')], vocabulary.idOf('}'))
   chain(grammar, vocabulary, [vocabulary.idOf('\n'), ...replyTokens(vocabulary, AFTER_CALL)], end)
@@ -254,10 +254,17 @@ function tensors(vocabulary: Vocabulary, grammar: Grammar): GgufTensor[] {
   ]
 }
 
-/** Writes the model to `path`; always the same bytes. `architecture` names another one, for a file that must not load. */
-export function writeScriptedGguf(path: string, architecture = 'llama'): void {
+export interface ScriptedGgufOptions {
+  /** Another one than `llama`, for a file that must not load. */
+  architecture?: string
+  /** The function that keyword `tool` calls. */
+  tool?: string
+}
+
+/** Writes the model to `path`; always the same bytes for the same options. */
+export function writeScriptedGguf(path: string, { architecture = 'llama', tool = 'getTime' }: ScriptedGgufOptions = {}): void {
   const vocabulary = baseVocabulary()
-  const grammar = writeScripts(vocabulary)
+  const grammar = writeScripts(vocabulary, tool)
   const { texts, scores, kinds } = vocabulary
   writeGguf(
     path,

@@ -1,0 +1,32 @@
+import type { Page } from 'playwright'
+import type { ServerProcess } from '../support/process.ts'
+import { expectAccessible, picture } from './browser.ts'
+
+export const PASSWORD = 'correct horse battery'
+
+/** Says something in the chat. */
+export async function say(page: Page, text: string): Promise<void> {
+  await page.getByRole('textbox', { name: 'Message to Hearth' }).fill(text)
+  await page.keyboard.press('Enter')
+}
+
+/** Waits for words in the conversation itself, not in what is read out beside it. */
+export const heard = (page: Page, words: string | RegExp) =>
+  page.getByRole('list', { name: 'What was said' }).getByText(words).last().waitFor()
+
+/** Goes through the wizard as its first owner would. */
+export async function setUp(page: Page, server: ServerProcess, shots: string): Promise<void> {
+  const pin = /Setup PIN: (\d{6})/.exec(server.stdout())?.[1] ?? ''
+  await page.goto(`http://localhost:${server.port}/`)
+  await page.getByLabel('PIN').fill(pin)
+  await picture(page, `${shots}-setup`)
+  await expectAccessible(page)
+  await page.getByRole('button', { name: 'Go on' }).click()
+  await page.getByLabel('Your name').fill('Ada')
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+  await expectAccessible(page)
+  await page.getByRole('button', { name: 'Go on' }).click()
+  await page.getByLabel('Name of the household').fill('The Lovelaces')
+  await page.getByRole('button', { name: 'Finish' }).click()
+  await page.getByRole('textbox', { name: 'Message to Hearth' }).waitFor()
+}
