@@ -1,23 +1,27 @@
 import { DateTime } from 'luxon'
 import type { Reader } from '../../../db/rows.ts'
 import { BOUND_TEXT } from '../../../db/rows.ts'
-import { createMatcher, type Match } from './passage.ts'
+import { createLexicon, type Lexicon } from './lexicon.ts'
+import { createMatcher } from './matcher.ts'
+import { isShort, type Passage, readPassage } from './passage.ts'
 import { type Question, readQuestion, type Term } from './question.ts'
-import { type Candidate, REACH, scoresOf } from './relevance.ts'
-import { dayOf, periodsIn } from './spoken-dates.ts'
+import { type Aim, type Candidate, REACH, scoresOf } from './relevance.ts'
+import { periodsIn } from './spoken-dates.ts'
 import { loadWordVectors, type WordVectors } from './word-vectors.ts'
 import { wordsOf } from './words.ts'
 
 /** Chunks taken from each of full text and vectors. */
-const CANDIDATES = 150
+const CANDIDATES = 80
 /** The best whose neighbours are looked at as well. */
-const LEADERS = 80
+const LEADERS = 40
 const PINNED = 30
 /** Full text ranks at about a million occurrences a second: the rarest words are ranked within this many. */
 const MAX_OCCURRENCES = 6_000
 /** Of a long chunk this much is read; the full-text index knows all of it. */
 const MAX_CONTENT = 20_000
 const SLICE_MS = 8
+/** Chunks whose reading is kept for the next question. */
+const KEPT_PASSAGES = 2_000
 
 export interface ChunkSearchOptions {
   q: string
@@ -53,6 +57,12 @@ interface Dependencies {
   resourcesPath: string
 }
 
+/** In how many chunks a term stands, and the full-text phrase that finds them. */
+interface Spread {
+  phrase: string
+  count: number
+}
+
 interface Row {
   seq: number
   id: string
@@ -62,9 +72,10 @@ interface Row {
   content: string
   observedAt: string
   pinned: number
+  updatedAt: string
 }
 
-const COLUMNS = `c."seq", c."id", c."personId", c."category", c."title", substr(c."content", 1, ${MAX_CONTENT}) AS "content", c."observedAt", c."pinned"`
+const COLUMNS = `c."seq", c."id", c."personId", c."category", c."title", substr(c."content", 1, ${MAX_CONTENT}) AS "content", c."observedAt", c."pinned", c."updatedAt"`
 const IN_LIST = `(SELECT "value" FROM json_each(${BOUND_TEXT}))`
 
 /** Which chunks may be seen at all, as a condition with its parameters. */
@@ -93,7 +104,7 @@ const quoted = (word: string) => `"${word.replaceAll('"', '')}"`
 /** Finds the chunks that answer a question: by words, by vectors, and by what was said around them. */
 export function createChunkSearch({ db, nearest, embed, resourcesPath }: Dependencies): ChunkSearch {
   /** In how many chunks a word stands; words of one stem count as one, an unknown word stands for those it begins. */
-  function spread(term: Term): { phrase: string; count: number } {
+  function spread(term: Term): Spread {
     const count = (phrase: string) =>
       db.select<{ n: number }>(
         `SELECT count(*) AS n FROM (SELECT 1 FROM memory_chunk_search WHERE memory_chunk_search MATCH ${BOUND_TEXT} LIMIT 100000)`,
@@ -105,7 +116,7 @@ export function createChunkSearch({ db, nearest, embed, resourcesPath }: Depende
     return { phrase: beginning, count: count(beginning) }
   }
 
-  function byFullText(spreads: { phrase: string; count: number }[], sight: ReturnType<typeof sightOf>, k: number): Row[] {
+  function byFullText(spreads: Spread[], sight: ReturnType<typeof sightOf>, k: number): Row[] {
     const present = spreads.filter(({ count }) => count > 0).sort((a, b) => a.count - b.count)
     const ranked: string[] = []
     let occurrences = 0
@@ -144,11 +155,30 @@ export function createChunkSearch({ db, nearest, embed, resourcesPath }: Depende
     )
   }
 
+  let lexicon: Lexicon | undefined
+  /** What was read lately, the latest last. */
+  const kept = new Map<number, { updatedAt: string; passage: Passage }>()
+
+  function passageOf(row: Row, stems: readonly string[], words: Lexicon): Passage {
+    const known = kept.get(row.seq)
+    if (known?.updatedAt === row.updatedAt) return known.passage
+    const text = textOf(row)
+    const passage = readPassage(text, stems, words)
+    if (isShort(text)) {
+      kept.delete(row.seq)
+      kept.set(row.seq, { updatedAt: row.updatedAt, passage })
+      if (kept.size > KEPT_PASSAGES) for (const seq of kept.keys().take(KEPT_PASSAGES / 4)) kept.delete(seq)
+    }
+    return passage
+  }
+
   return {
     async search(options) {
       const { q, limit, now, timezone, preferPersonId = null } = options
       const vectors = await loadWordVectors(resourcesPath)
-      const question = readQuestion(q, vectors)
+      lexicon ??= createLexicon(vectors)
+      const words = lexicon
+      const question = readQuestion(q, words)
       if (question.terms.length === 0) return []
       const k = Math.max(CANDIDATES, limit)
       const offset = DateTime.fromJSDate(now, { zone: timezone }).offset || 0
@@ -159,65 +189,60 @@ export function createChunkSearch({ db, nearest, embed, resourcesPath }: Depende
       const periods = await periodsIn(question.text, now, offset)
 
       const pace = createPace()
-      const rows = new Map<number, Row>()
-      const take = (found: readonly Row[]) => {
-        for (const row of found) rows.set(row.seq, row)
+      const spreads: Spread[] = []
+      for (const term of question.terms) {
+        await pace()
+        spreads.push(spread(term))
       }
-      const spreads = question.terms.map(spread)
-      await pace()
-      take(byFullText(spreads, sight, k))
-      await pace()
-      take(
-        bySeq(
-          near.map(({ seq }) => seq).filter((seq) => !rows.has(seq)),
-          sight,
-        ),
-      )
-      take(pinned(sight))
-      await pace()
-
-      const match = createMatcher(question, vectors)
-      const matches = new Map<number, Match>()
+      const chunks = db.select<{ n: number }>('SELECT max("seq") AS n FROM memory_chunk')[0]?.n ?? 0
+      const aim: Aim = {
+        question,
+        weights: weightsOf(question, spreads, chunks, vectors),
+        periods,
+        namesOf: namesOfPeople(),
+        preferPersonId,
+        now: now.getTime(),
+        offset,
+      }
+      const match = createMatcher(question.terms, vectors)
+      const stems = question.terms.map(({ stem }) => stem)
       const ranks = new Map(near.map(({ seq }, at) => [seq, at]))
-      const namesOf = namesOfPeople()
-      const weights = weightsOf(question, spreads, db.select<{ n: number }>('SELECT max("seq") AS n FROM memory_chunk')[0]?.n ?? 0, vectors)
-      const ranking = async (): Promise<{ row: Row; score: number }[]> => {
-        const candidates: Candidate[] = []
-        for (const row of rows.values()) {
-          let known = matches.get(row.seq)
-          if (!known) {
-            await pace()
-            known = match(textOf(row))
-            matches.set(row.seq, known)
-          }
-          const at = Date.parse(row.observedAt)
-          candidates.push({
+      const candidates = new Map<number, Candidate & { id: string }>()
+
+      async function take(rows: readonly Row[]): Promise<void> {
+        for (const row of rows) {
+          if (candidates.has(row.seq)) continue
+          await pace()
+          const passage = passageOf(row, stems, words)
+          candidates.set(row.seq, {
+            id: row.id,
             seq: row.seq,
             personId: row.personId,
             category: row.category,
-            at,
-            day: dayOf(at, offset),
+            at: Date.parse(row.observedAt),
             pinned: row.pinned === 1,
-            match: known,
+            passage,
+            met: match(passage),
             nearestRank: ranks.get(row.seq) ?? null,
           })
         }
-        const words = question.terms.map(({ word }) => word)
-        const scores = scoresOf(candidates, { weights, words, periods, namesOf, preferPersonId, now: now.getTime() })
-        return [...rows.values()]
-          .map((row, at) => ({ row, score: scores[at] ?? 0 }))
-          .sort((a, b) => b.score - a.score || b.row.seq - a.row.seq)
       }
+      function ranked(): FoundChunk[] {
+        const all = [...candidates.values()]
+        const scores = scoresOf(all, aim)
+        return all.map(({ seq, id }, at) => ({ seq, id, score: scores[at] ?? 0 })).sort((a, b) => b.score - a.score || b.seq - a.seq)
+      }
+      const unseen = (seqs: Iterable<number>) => [...new Set(seqs)].filter((seq) => !candidates.has(seq))
 
-      const leaders = (await ranking()).slice(0, LEADERS)
-      const around = new Set(
-        leaders
-          .flatMap(({ row }) => Array.from({ length: 2 * REACH + 1 }, (_, at) => row.seq + at - REACH))
-          .filter((seq) => !rows.has(seq)),
-      )
+      await take(byFullText(spreads, sight, k))
+      await take(bySeq(unseen(ranks.keys()), sight))
+      await take(pinned(sight))
+      const around = ranked()
+        .slice(0, LEADERS)
+        .flatMap(({ seq }) => Array.from({ length: 2 * REACH + 1 }, (_, at) => seq + at - REACH))
       await pace()
-      take(bySeq([...around], sight))
-      return (await ranking()).slice(0, limit).map(({ row, score }) => ({ seq: row.seq, id: row.id, score }))
+      await take(bySeq(unseen(around), sight))
+      return ranked().slice(0, limit)
     },
   }
 }
@@ -237,7 +262,7 @@ function createPace(): () => Promise<void> | undefined {
 }
 
 /** What each word weighs: mostly by how few chunks hold it, partly by how rare it is in the language. */
-function weightsOf({ terms }: Question, spreads: readonly { count: number }[], chunks: number, vectors: WordVectors): number[] {
+function weightsOf({ terms }: Question, spreads: readonly Spread[], chunks: number, vectors: WordVectors): number[] {
   return terms.map(({ rank }, at) => {
     const count = spreads[at]?.count ?? 0
     const here = Math.log(1 + (Math.max(0, chunks - count) + 0.5) / (count + 0.5))

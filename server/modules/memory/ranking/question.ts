@@ -1,17 +1,12 @@
-import { stem } from './stem.ts'
-import type { WordVectors } from './word-vectors.ts'
+import type { Lexicon, LexiconWord } from './lexicon.ts'
 import { isFunctionWord, trigramsOf, wordsOf } from './words.ts'
 
 const MAX_CHARACTERS = 2_000
 const MAX_TERMS = 24
 
 /** A word that is asked for. */
-export interface Term {
-  word: string
-  stem: string
-  /** Rank among the word vectors, -1 for an unknown word. */
-  rank: number
-  /** For unknown words, to find what is spelled alike. */
+export interface Term extends LexiconWord {
+  /** For a word that has no vector, to find what is spelled alike. */
   trigrams: Set<string> | null
 }
 
@@ -23,17 +18,14 @@ export interface Question {
 }
 
 /** Reads a question as plain text: operators, quotes and markup mean nothing; what is too long is cut. */
-export function readQuestion(q: string, vectors: WordVectors): Question {
+export function readQuestion(q: string, lexicon: Lexicon): Question {
   const text = q.slice(0, MAX_CHARACTERS).toWellFormed()
   const all = wordsOf(text)
   const telling = all.filter((word) => !isFunctionWord(word))
   const terms = new Map<string, Term>()
-  for (const word of telling.length > 0 ? telling : all) {
-    const key = stem(word)
-    const rank = vectors.find(word)
-    if (!terms.has(key) && terms.size < MAX_TERMS) {
-      terms.set(key, { word, stem: key, rank, trigrams: rank < 0 && word.length > 3 ? new Set(trigramsOf(word)) : null })
-    }
+  for (const word of (telling.length > 0 ? telling : all).map(lexicon.look)) {
+    if (terms.has(word.stem) || terms.size >= MAX_TERMS) continue
+    terms.set(word.stem, { ...word, trigrams: word.rank < 0 && word.word.length > 3 ? new Set(trigramsOf(word.word)) : null })
   }
   return {
     text,

@@ -1,5 +1,6 @@
-import type { Match } from './passage.ts'
-import { fitOf, type Period } from './spoken-dates.ts'
+import type { Passage } from './passage.ts'
+import type { Question } from './question.ts'
+import { dayOf, fitOf, type Period } from './spoken-dates.ts'
 
 /** What of a question's words a chunk's neighbours hold counts for it too, by their distance in the same talk. */
 const BORROWED: readonly (readonly [distance: number, share: number])[] = [
@@ -43,32 +44,36 @@ export interface Candidate {
   personId: string | null
   category: string
   at: number
-  day: string
   pinned: boolean
-  match: Match
+  passage: Passage
+  /** How well each term of the question is met. */
+  met: Float32Array
   /** Place among the nearest vectors from 0; null for a chunk that is not among them. */
   nearestRank: number | null
 }
 
 export interface Aim {
-  /** The words of the question: the weight of each, in the order of `Match.terms`. */
+  question: Question
+  /** What each term of the question weighs. */
   weights: readonly number[]
-  words: readonly string[]
   periods: readonly Period[]
   /** The names, as small words, by which each person is called. */
   namesOf: ReadonlyMap<string, ReadonlySet<string>>
   preferPersonId: string | null
   now: number
+  /** Minutes that the household's zone is ahead of UTC. */
+  offset: number
 }
 
 /** The people asked about: words of the question that are the name of somebody who speaks or is meant in the candidates. */
-function peopleIn(candidates: readonly Candidate[], { words, namesOf }: Aim): Set<string> {
-  const names = new Set<string>()
-  for (const { match, personId } of candidates) {
-    for (const word of match.speaker) names.add(word)
-    for (const word of (personId && namesOf.get(personId)) || []) names.add(word)
+function peopleIn(candidates: readonly Candidate[], { question, namesOf }: Aim): Set<string> {
+  const asked = new Set(question.terms.map(({ word }) => word))
+  const people = new Set<string>()
+  for (const { passage, personId } of candidates) {
+    for (const word of passage.speaker) if (asked.has(word)) people.add(word)
+    for (const word of (personId && namesOf.get(personId)) || []) if (asked.has(word)) people.add(word)
   }
-  return new Set(words.filter((word) => names.has(word)))
+  return people
 }
 
 /** The talk of every candidate: its category and person, until a long pause. */
@@ -88,44 +93,58 @@ function talksOf(candidates: readonly Candidate[]): Map<number, number> {
 
 /** Scores every candidate; about 1 says that all words asked for are met. */
 export function scoresOf(candidates: readonly Candidate[], aim: Aim): number[] {
+  const { question, periods, namesOf } = aim
   const people = peopleIn(candidates, aim)
-  const weights = aim.weights.map((weight, at) => (people.has(aim.words[at] ?? '') ? 0 : weight))
+  const weights = aim.weights.map((weight, at) => (people.has(question.terms[at]?.word ?? '') ? 0 : weight))
   const total = weights.reduce((sum, weight) => sum + weight, 0) || 1
+  const share = (met: Float32Array) => {
+    let sum = 0
+    for (let at = 0; at < met.length; at++) sum += (weights[at] as number) * (met[at] as number)
+    return sum / total
+  }
+  const raise = (met: Float32Array, other: Float32Array, worth: number) => {
+    for (let at = 0; at < met.length; at++) met[at] = Math.max(met[at] as number, worth * (other[at] as number))
+  }
+
   const bySeq = new Map(candidates.map((candidate) => [candidate.seq, candidate]))
   const talks = talksOf(candidates)
-
   const bestOfTalk = new Map<number, Float32Array>()
-  for (const { seq, match } of candidates) {
+  for (const { seq, met } of candidates) {
     const talk = talks.get(seq) ?? -1
-    const best = bestOfTalk.get(talk) ?? new Float32Array(weights.length)
-    for (let at = 0; at < best.length; at++) best[at] = Math.max(best[at] as number, match.terms[at] as number)
-    bestOfTalk.set(talk, best)
+    const best = bestOfTalk.get(talk)
+    if (best) raise(best, met, 1)
+    else bestOfTalk.set(talk, met.slice())
   }
-  const share = (met: Float32Array) => weights.reduce((sum, weight, at) => sum + weight * (met[at] as number), 0) / total
+  const shareOfTalk = new Map([...bestOfTalk].map(([talk, best]) => [talk, share(best)]))
+
+  function aboutPeople({ passage, personId }: Candidate): number {
+    if (people.size === 0) return 0
+    const own = [...passage.speaker, ...((personId && namesOf.get(personId)) || [])]
+    if (own.some((name) => people.has(name))) return WEIGHT.person
+    if (!passage.words.some(({ word }) => people.has(word))) return 0
+    return own.length === 0 ? WEIGHT.person : WEIGHT.mentioned
+  }
 
   return candidates.map((candidate) => {
-    const { seq, match, personId } = candidate
+    const { seq, passage, personId, at } = candidate
     const talk = talks.get(seq) ?? -1
-    const met = match.terms.slice()
+    const met = candidate.met.slice()
     for (const [distance, worth] of BORROWED) {
       const neighbour = bySeq.get(seq + distance)
-      if (!neighbour || talks.get(neighbour.seq) !== talk) continue
-      for (let at = 0; at < met.length; at++) met[at] = Math.max(met[at] as number, worth * (neighbour.match.terms[at] as number))
+      if (neighbour && talks.get(neighbour.seq) === talk) raise(met, neighbour.met, worth)
     }
-    let score = share(met) + WEIGHT.talk * share(bestOfTalk.get(talk) ?? met)
-
-    if (people.size > 0) {
-      const own = [...match.speaker, ...((personId && aim.namesOf.get(personId)) || [])]
-      if (own.some((name) => people.has(name))) score += WEIGHT.person
-      else if ([...people].some((name) => match.mentions(name))) score += own.length === 0 ? WEIGHT.person : WEIGHT.mentioned
-    }
+    let score = share(met) + WEIGHT.talk * (shareOfTalk.get(talk) ?? 0) + aboutPeople(candidate)
     if (candidate.nearestRank !== null) score += WEIGHT.nearest / (1 + candidate.nearestRank / NEAREST_HALF)
-    score += WEIGHT.period * aim.periods.reduce((best, period) => Math.max(best, fitOf(candidate.day, period)), 0)
-    if (match.isQuestion) score += WEIGHT.question
-    score += WEIGHT.timeWord * match.timeWords + WEIGHT.amount * match.amounts
-    score += WEIGHT.length * Math.log2(1 + Math.min(63, match.words))
+    if (periods.length > 0) {
+      const day = dayOf(at, aim.offset)
+      score += WEIGHT.period * Math.max(...periods.map((period) => fitOf(day, period)))
+    }
+    if (passage.isQuestion) score += WEIGHT.question
+    if (question.asksWhen) score += WEIGHT.timeWord * passage.timeWords
+    if (question.asksHowMuch) score += WEIGHT.amount * passage.amounts
+    score += WEIGHT.length * Math.log2(1 + Math.min(63, passage.words.length))
     if (candidate.pinned) score += WEIGHT.pinned
     if (personId !== null && personId === aim.preferPersonId) score += WEIGHT.ownPerson
-    return score + WEIGHT.recent / (1 + Math.max(0, aim.now - candidate.at) / RECENT_HALF_MS)
+    return score + WEIGHT.recent / (1 + Math.max(0, aim.now - at) / RECENT_HALF_MS)
   })
 }

@@ -61,8 +61,8 @@ async function load(path: string): Promise<WordVectors> {
     frequency: (rank) => 1 / (((rank < 0 ? words : rank) + 1) * HARMONIC),
     similarity(a, b) {
       let product = 0
-      for (let at = 0, left = a * dimensions, right = b * dimensions; at < dimensions; at++) {
-        product += (vectors[left + at] as number) * (vectors[right + at] as number)
+      for (let left = a * dimensions, right = b * dimensions, end = left + dimensions; left < end; left++, right++) {
+        product = (product + Math.imul(vectors[left] as number, vectors[right] as number)) | 0
       }
       return product / (SCALE * SCALE)
     },

@@ -1,0 +1,31 @@
+import { stem } from './stem.ts'
+import type { WordVectors } from './word-vectors.ts'
+
+const MAX_WORDS = 30_000
+
+/** A word as it is known to the ranking; the same word is the same object until the lexicon is renewed. */
+export interface LexiconWord {
+  word: string
+  stem: string
+  /** Rank among the word vectors, -1 for an unknown word. */
+  rank: number
+}
+
+export interface Lexicon {
+  look(word: string): LexiconWord
+}
+
+/** Remembers what was found out about words, for as many as a household uses; beyond that it begins anew. */
+export function createLexicon(vectors: WordVectors): Lexicon {
+  const words = new Map<string, LexiconWord>()
+  return {
+    look(word) {
+      const known = words.get(word)
+      if (known) return known
+      if (words.size >= MAX_WORDS) words.clear()
+      const found = { word, stem: stem(word), rank: vectors.find(word) }
+      words.set(word, found)
+      return found
+    },
+  }
+}
