@@ -69,6 +69,7 @@ export const ChunkTable = table<ChunkRow>(
     { name: 'memory_chunk_embedding', columns: ['embeddingModel'] },
     { name: 'memory_chunk_message', columns: ['messageId'] },
     { name: 'memory_chunk_source', columns: ['source', 'observedAt'] },
+    { name: 'memory_chunk_pinned', columns: ['pinned', 'observedAt'] },
   ],
 )
 

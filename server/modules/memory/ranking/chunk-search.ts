@@ -1,13 +1,13 @@
 import { DateTime } from 'luxon'
 import type { Reader } from '../../../db/rows.ts'
 import { BOUND_TEXT } from '../../../db/rows.ts'
-import { createLexicon, type Lexicon } from './lexicon.ts'
+import { type Lexicon, loadLexicon } from './lexicon.ts'
 import { createMatcher } from './matcher.ts'
 import { isShort, type Passage, readPassage } from './passage.ts'
 import { type Question, readQuestion, type Term } from './question.ts'
 import { type Aim, type Candidate, REACH, scoresOf } from './relevance.ts'
 import { periodsIn } from './spoken-dates.ts'
-import { loadWordVectors, type WordVectors } from './word-vectors.ts'
+import type { WordVectors } from './word-vectors.ts'
 import { wordsOf } from './words.ts'
 
 /** Chunks taken from each of full text and vectors. */
@@ -50,8 +50,8 @@ export interface ChunkSearch {
 
 interface Dependencies {
   db: Pick<Reader, 'select'>
-  /** The chunks whose vectors are nearest, best first; none while the index is not there. */
-  nearest(vector: Float32Array, k: number): Promise<readonly { seq: number }[]>
+  /** The chunks of these owners (null is the household) whose vectors are nearest, best first; none while there is no index. */
+  nearest(vector: Float32Array, k: number, owners: readonly (string | null)[] | 'all'): Promise<readonly { seq: number }[]>
   /** The question's vector by the embedder that fills the index; null while there is none. */
   embed(question: string): Promise<Float32Array | null>
   resourcesPath: string
@@ -91,6 +91,13 @@ function sightOf({ personIds, includeHousehold, personId }: ChunkSearchOptions):
     parameters.push(personId)
   }
   return { sql: parts.join(' AND '), parameters }
+}
+
+/** The owners whose chunks can come out at all. */
+function ownersOf({ personIds, includeHousehold, personId }: ChunkSearchOptions): (string | null)[] | 'all' {
+  if (personId !== undefined) return personIds === 'all' || personIds.includes(personId) ? [personId] : []
+  if (personIds === 'all') return 'all'
+  return includeHousehold ? [null, ...personIds] : [...personIds]
 }
 
 /** The text of a chunk; a title that only repeats its beginning adds nothing. */
@@ -155,15 +162,14 @@ export function createChunkSearch({ db, nearest, embed, resourcesPath }: Depende
     )
   }
 
-  let lexicon: Lexicon | undefined
   /** What was read lately, the latest last. */
   const kept = new Map<number, { updatedAt: string; passage: Passage }>()
 
-  function passageOf(row: Row, stems: readonly string[], words: Lexicon): Passage {
+  function passageOf(row: Row, stems: readonly string[], lexicon: Lexicon): Passage {
     const known = kept.get(row.seq)
     if (known?.updatedAt === row.updatedAt) return known.passage
     const text = textOf(row)
-    const passage = readPassage(text, stems, words)
+    const passage = readPassage(text, stems, lexicon)
     if (isShort(text)) {
       kept.delete(row.seq)
       kept.set(row.seq, { updatedAt: row.updatedAt, passage })
@@ -175,17 +181,15 @@ export function createChunkSearch({ db, nearest, embed, resourcesPath }: Depende
   return {
     async search(options) {
       const { q, limit, now, timezone, preferPersonId = null } = options
-      const vectors = await loadWordVectors(resourcesPath)
-      lexicon ??= createLexicon(vectors)
-      const words = lexicon
-      const question = readQuestion(q, words)
+      const lexicon = await loadLexicon(resourcesPath)
+      const question = readQuestion(q, lexicon)
       if (question.terms.length === 0) return []
       const k = Math.max(CANDIDATES, limit)
       const offset = DateTime.fromJSDate(now, { zone: timezone }).offset || 0
       const sight = sightOf(options)
 
       const vector = await embed(question.text)
-      const near = vector ? await nearest(vector, k) : []
+      const near = vector ? await nearest(vector, k, ownersOf(options)) : []
       const periods = await periodsIn(question.text, now, offset)
 
       const pace = createPace()
@@ -197,14 +201,14 @@ export function createChunkSearch({ db, nearest, embed, resourcesPath }: Depende
       const chunks = db.select<{ n: number }>('SELECT max("seq") AS n FROM memory_chunk')[0]?.n ?? 0
       const aim: Aim = {
         question,
-        weights: weightsOf(question, spreads, chunks, vectors),
+        weights: weightsOf(question, spreads, chunks, lexicon.vectors),
         periods,
         namesOf: namesOfPeople(),
         preferPersonId,
         now: now.getTime(),
         offset,
       }
-      const match = createMatcher(question.terms, vectors)
+      const match = createMatcher(question.terms, lexicon.vectors)
       const stems = question.terms.map(({ stem }) => stem)
       const ranks = new Map(near.map(({ seq }, at) => [seq, at]))
       const candidates = new Map<number, Candidate & { id: string }>()
@@ -213,7 +217,7 @@ export function createChunkSearch({ db, nearest, embed, resourcesPath }: Depende
         for (const row of rows) {
           if (candidates.has(row.seq)) continue
           await pace()
-          const passage = passageOf(row, stems, words)
+          const passage = passageOf(row, stems, lexicon)
           candidates.set(row.seq, {
             id: row.id,
             seq: row.seq,

@@ -1,5 +1,5 @@
 import { stem } from './stem.ts'
-import type { WordVectors } from './word-vectors.ts'
+import { loadWordVectors, type WordVectors } from './word-vectors.ts'
 
 const MAX_WORDS = 30_000
 
@@ -12,13 +12,15 @@ export interface LexiconWord {
 }
 
 export interface Lexicon {
+  vectors: WordVectors
   look(word: string): LexiconWord
 }
 
 /** Remembers what was found out about words, for as many as a household uses; beyond that it begins anew. */
-export function createLexicon(vectors: WordVectors): Lexicon {
+function createLexicon(vectors: WordVectors): Lexicon {
   const words = new Map<string, LexiconWord>()
   return {
+    vectors,
     look(word) {
       const known = words.get(word)
       if (known) return known
@@ -28,4 +30,14 @@ export function createLexicon(vectors: WordVectors): Lexicon {
       return found
     },
   }
+}
+
+const lexicons = new WeakMap<WordVectors, Lexicon>()
+
+/** The lexicon over the word vectors of the resources, one for all who look words up. */
+export async function loadLexicon(resourcesPath: string): Promise<Lexicon> {
+  const vectors = await loadWordVectors(resourcesPath)
+  const lexicon = lexicons.get(vectors) ?? createLexicon(vectors)
+  lexicons.set(vectors, lexicon)
+  return lexicon
 }
