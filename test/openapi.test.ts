@@ -22,7 +22,7 @@ const Operation = z.strictObject({
 const Document = z.strictObject({
   openapi: z.literal('3.1.0'),
   info: z.strictObject({ title: z.string(), version: z.string(), description: z.string() }),
-  paths: z.record(z.string().startsWith('/api/'), z.partialRecord(z.enum(['get', 'post', 'put', 'patch', 'delete']), Operation)),
+  paths: z.record(z.string().regex(/^\/(api\/|v1\/|mcp$)/), z.partialRecord(z.enum(['get', 'post', 'put', 'patch', 'delete']), Operation)),
   components: z.strictObject({
     schemas: z.record(z.string().regex(/^[\w.-]+$/), Schema),
     securitySchemes: z.record(z.string(), z.looseObject({ type: z.enum(['http', 'apiKey']) })),

@@ -154,7 +154,7 @@ function validator(): Ajv2020 {
   if (shared) return shared
   const { Ajv2020 } = require('ajv/dist/2020.js') as typeof import('ajv/dist/2020.js')
   const { fastFormats } = require('ajv-formats/dist/formats.js') as typeof import('ajv-formats/dist/formats.js')
-  shared = new Ajv2020({ strict: false, allErrors: true, meta: false, validateSchema: false, logger: false })
+  shared = new Ajv2020({ strict: false, allErrors: true, ownProperties: true, meta: false, validateSchema: false, logger: false })
   for (const name of FORMATS) shared.addFormat(name, fastFormats[name])
   return shared
 }

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { type ActionCall, action, createActionRegistry } from '../../server/kit/actions.ts'
+import { type ActionCall, action, createActionRegistry, type FinishedRun, foreignAction } from '../../server/kit/actions.ts'
 import { AppError } from '../../server/kit/errors.ts'
 
 const call = (signal = new AbortController().signal): ActionCall => ({
@@ -103,4 +103,70 @@ test('an action that takes too long is told to stop and answers 504; so is one w
     status: 504,
     message: expect.stringContaining('cancelled'),
   })
+})
+
+test('an action of somebody else is checked by its own schema, and its words are cut', async () => {
+  const actions = createActionRegistry({ audit: async () => undefined })
+  const asked: unknown[] = []
+  actions.add(
+    foreignAction({
+      name: 'mcp.shed.water',
+      description: 'w'.repeat(2_000),
+      parameters: { properties: { minutes: { type: 'integer', minimum: 1 } }, required: ['minutes'] },
+      risk: 'high',
+      run: async (params) => {
+        asked.push(params)
+        return { output: 'Watered.' }
+      },
+    }),
+  )
+  expect(actions.find('mcp.shed.water')).toMatchObject({ description: 'w'.repeat(500), parameters: { type: 'object' }, access: 'member' })
+  for (const wrong of [{}, { minutes: 0 }, { minutes: '5' }, [], 'text', null])
+    await expect(actions.run('mcp.shed.water', wrong, call())).rejects.toMatchObject({ status: 400, code: 'validation_failed' })
+  await expect(actions.run('mcp.shed.water', { minutes: 'x' }, call())).rejects.toMatchObject({ details: [{ path: 'body.minutes' }] })
+  expect(asked).toEqual([])
+  expect(await actions.run('mcp.shed.water', { minutes: 5 }, call())).toEqual({ output: 'Watered.' })
+  expect(asked).toEqual([{ minutes: 5 }])
+  const remote = {
+    name: 'x',
+    description: '',
+    parameters: { $ref: 'http://127.0.0.1/s' },
+    risk: 'low' as const,
+    run: async () => ({ output: '' }),
+  }
+  expect(() => foreignAction(remote)).toThrow('leads out')
+})
+
+test('who may not is refused before anything runs, and each run is audited once, before its outcome is told', async () => {
+  const audited: FinishedRun[] = []
+  const actions = createActionRegistry({ audit: async (run) => void audited.push(run) })
+  actions.add({ ...dim, name: 'lamp.burn', risk: 'high' })
+  actions.add(dim)
+  const member = { ...call(), caller: { ...call().caller, scope: 'member' as const } }
+  const guest = { ...call(), caller: { ...call().caller, scope: 'guest' as const } }
+  await expect(actions.run('lamp.burn', { level: 1 }, member)).rejects.toMatchObject({ status: 403 })
+  await expect(actions.run('lamp.dim', { level: 1 }, guest)).rejects.toMatchObject({ status: 403 })
+  expect([actions.list(member.caller), actions.list(guest.caller), actions.list(call().caller)].map((list) => list.length)).toEqual([
+    1, 0, 2,
+  ])
+  await expect(actions.run('lamp.dim', { level: 'x' }, member)).rejects.toMatchObject({ status: 400 })
+  expect(audited).toEqual([])
+  await actions.run('lamp.dim', { level: 1 }, member)
+  expect(audited).toMatchObject([
+    { action: 'lamp.dim', params: { level: 1, room: 'hall' }, error: null, result: { output: expect.any(String) } },
+  ])
+})
+
+test('a run that cannot be audited is not told as done, and is not audited as failed either', async () => {
+  let tries = 0
+  const full = new AppError(507, 'disk_full', 'No room.')
+  const actions = createActionRegistry({
+    audit: async () => {
+      tries += 1
+      throw full
+    },
+  })
+  actions.add(dim)
+  await expect(actions.run('lamp.dim', { level: 1 }, call())).rejects.toBe(full)
+  expect(tries).toBe(1)
 })

@@ -57,6 +57,7 @@ const TABLE: Record<string, Audience> = {
   'GET /v1/models': 'member',
   'POST /v1/chat/completions': 'member',
   'POST /v1/embeddings': 'member',
+  'POST /mcp': 'member',
   'GET /api/mcp/servers': 'admin',
   'POST /api/mcp/servers': 'admin',
   'GET /api/mcp/servers/{id}': 'admin',
@@ -211,6 +212,11 @@ test('an unknown path is 401 to a stranger and 404 to everybody else', async () 
     '/api/__proto__',
     '/api/constructor',
     '/api/chat/conversations/a/b/c',
+    '/v1/nope',
+    '/v1/',
+    '/v1',
+    '/mcp/nope',
+    '/mcp/',
   ]
   for (const path of unknown) {
     for (const credential of ['none', 'guest token', 'member cookie', 'admin key', 'owner cookie'] as const) {

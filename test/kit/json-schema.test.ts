@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest'
+import { cleanSchema, compileSchema, SchemaError } from '../../server/kit/json-schema.ts'
+
+const refused = (schema: unknown) => expect(() => compileSchema(schema)).toThrow(SchemaError)
+
+test('each fault is told with its path, and a right value has none', () => {
+  const check = compileSchema({
+    type: 'object',
+    properties: { level: { type: 'integer', maximum: 10 }, mail: { type: 'string', format: 'email' }, list: { items: { type: 'string' } } },
+    required: ['level', 'room'],
+    additionalProperties: false,
+  })
+  expect(check({ level: 3, room: 1 })).toEqual([{ path: 'body.room', message: 'is not known here' }])
+  expect(check({ level: 11, mail: 'x', list: ['a', 2], odd: 1 }).toSorted((a, b) => (a.path < b.path ? -1 : 1))).toEqual([
+    { path: 'body.level', message: 'must be <= 10' },
+    { path: 'body.list.1', message: 'must be string' },
+    { path: 'body.mail', message: 'must match format "email"' },
+    { path: 'body.odd', message: 'is not known here' },
+    { path: 'body.room', message: 'is missing' },
+  ])
+  expect(compileSchema({})('anything')).toEqual([])
+})
+
+test('older drafts are read as they were meant, and an unknown keyword means nothing', () => {
+  const check = compileSchema({
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    $id: 'https://schemas.example/one',
+    definitions: { small: { type: 'integer', exclusiveMaximum: 5 } },
+    properties: { pair: { items: [{ type: 'string' }, { $ref: '#/definitions/small' }] }, odd: { 'x-colour': 'red', format: 'no-such' } },
+  })
+  expect(check({ pair: ['a', 4], odd: 'x' })).toEqual([])
+  expect(check({ pair: ['a', 7] })).toMatchObject([{ path: 'body.pair.1' }])
+})
+
+test('two schemas of one id do not get in each other’s way', () => {
+  const a = compileSchema({ $id: 'https://schemas.example/same', type: 'string' })
+  const b = compileSchema({ $id: 'https://schemas.example/same', type: 'number' })
+  expect([a('x'), b(1)]).toEqual([[], []])
+  expect(a(1)).toHaveLength(1)
+})
+
+test('a schema that leads elsewhere, is too large, too deep or no schema is refused', () => {
+  refused({ $ref: 'http://127.0.0.1/schema.json' })
+  refused({ properties: { a: { $ref: 'other.json#/x' } } })
+  refused({ $ref: '#/$defs/missing' })
+  refused({ anyOf: Array.from({ length: 10_000 }, () => ({ type: 'string' })) })
+  refused({ description: 'x'.repeat(100_000) })
+  let deep: object = {}
+  for (let level = 0; level < 100; level += 1) deep = { not: deep }
+  refused(deep)
+  let abyss: object = {}
+  for (let level = 0; level < 200_000; level += 1) abyss = { not: abyss }
+  refused(abyss)
+  refused({ properties: { a: { pattern: '(' } } })
+  refused({ pattern: 'a'.repeat(1_000) })
+  for (const schema of [
+    null,
+    'x',
+    [],
+    { type: 'strange' },
+    { type: 5 },
+    { required: 'x' },
+    { enum: [] },
+    { allOf: {} },
+    { properties: [] },
+  ])
+    refused(schema)
+})
+
+test('what would take for ever is given up and is a fault', () => {
+  const tooMuch = [{ path: 'body', message: 'is too much to be checked' }]
+  expect(compileSchema({ properties: { a: { pattern: '^(a+)+$' } } })({ a: `${'a'.repeat(60)}!` })).toEqual(tooMuch)
+  const double = (name: string) => ({ allOf: [{ $ref: `#/$defs/${name}` }, { $ref: `#/$defs/${name}` }] })
+  const $defs = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`d${at}`, at === 39 ? { type: 'string' } : double(`d${at + 1}`)]))
+  expect(compileSchema({ $defs, $ref: '#/$defs/d0' })(1)).toEqual(tooMuch)
+  let nested: object = {}
+  for (let level = 0; level < 200_000; level += 1) nested = { a: nested }
+  expect(compileSchema({ properties: { a: { $ref: '#' } } })(nested)).toEqual(tooMuch)
+  expect(compileSchema({ $ref: '#' })({})).toEqual(tooMuch)
+})
+
+test('names that JavaScript knows are ordinary names', () => {
+  const check = compileSchema({
+    properties: { constructor: { type: 'string' }, toString: { type: 'string' } },
+    required: ['hasOwnProperty'],
+  })
+  expect(check({}).map(({ path }) => path)).toEqual(['body.hasOwnProperty'])
+  expect(check(JSON.parse('{"hasOwnProperty":1,"__proto__":{"x":1},"constructor":2}')).map(({ path }) => path)).toEqual([
+    'body.constructor',
+  ])
+})
+
+test('a cleaned schema holds what is obeyed, its texts cut', () => {
+  expect(cleanSchema({ type: 'object', $comment: 'x', properties: { a: { description: 'y'.repeat(900), 'x-evil': 1 } } })).toEqual({
+    type: 'object',
+    properties: { a: { description: 'y'.repeat(500) } },
+  })
+})
