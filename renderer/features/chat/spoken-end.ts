@@ -1,6 +1,6 @@
 import type { ToolCall } from '../../../server/modules/chat/chat.contract.ts'
+import { actionWords } from '../../messages/action-words.ts'
 import { t } from '../../messages/messages.ts'
-import { actionWords } from './action-words.ts'
 
 const MAX_SPOKEN = 600
 
