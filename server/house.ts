@@ -27,7 +27,12 @@ import { createHouseholdService } from './modules/household/household.service.ts
 import { createKeys } from './modules/keys/keys.module.ts'
 import { createKeysService } from './modules/keys/keys.service.ts'
 import { createMcp } from './modules/mcp/mcp.module.ts'
+import { createDefaultEmbedder } from './modules/memory/ranking/default-embedder.ts'
 import { createModels } from './modules/models/models.module.ts'
+import { createDelivery } from './modules/notifications/delivery.ts'
+import { createNotifications } from './modules/notifications/notifications.module.ts'
+import { createNotificationsService } from './modules/notifications/notifications.service.ts'
+import { createRetention } from './modules/notifications/retention.ts'
 import { createOpenAi } from './modules/openai/openai.module.ts'
 import { createAccessTokens } from './modules/paired-devices/access-tokens.ts'
 import { createDeviceSessions } from './modules/paired-devices/device-sessions.ts'
@@ -43,6 +48,12 @@ import { createSetup } from './modules/setup/setup.module.ts'
 import { createSetupService } from './modules/setup/setup.service.ts'
 import { createSetupPin } from './modules/setup/setup-pin.ts'
 import { createStatus } from './modules/status/status.module.ts'
+import { createRinging } from './modules/timers/ringing.ts'
+import { createTimers } from './modules/timers/timers.module.ts'
+import { createTimersService } from './modules/timers/timers.service.ts'
+import { createReminders } from './modules/todos/reminders.ts'
+import { createTodos } from './modules/todos/todos.module.ts'
+import { createTodosService } from './modules/todos/todos.service.ts'
 import type { Secrets } from './secrets.ts'
 
 export interface HouseDeps {
@@ -101,10 +112,23 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
   const keys = createKeysService({ db, household, sockets, onWriteFailed })
   const setup = createSetupService({ db, household, owner, secrets })
   const pin = createSetupPin(deps.announcePin)
+  const deliver = createDelivery({ db, sockets, events })
+  const notifications = createNotificationsService({ db, household, events, deliver, onWriteFailed })
+  const reminders = createReminders({ db, household, notifications, onFailed: onWriteFailed })
+  const todos = createTodosService({ db, household, events, reminders })
+  const ringing = createRinging({ db, household, notifications, events, onFailed: onWriteFailed })
+  const timers = createTimersService({ db, notifications, events, ringing })
   const gpu = env.SERVICE_LLM_GPU === 'off' ? false : 'auto'
+  const builtInEmbedder = createDefaultEmbedder(deps.resourcesPath)
   const models = createModels({
     modelsPath: path('models'),
+    cataloguePath: join(deps.resourcesPath, 'model-catalogue.json'),
     runtime: { gpu, ...(env.SERVICE_LLM_THREADS && { threads: env.SERVICE_LLM_THREADS }) },
+    settings,
+    apiKey: () => secrets.get('SERVICE_LLM_API_KEY') ?? null,
+    builtInEmbedder,
+    db,
+    events,
     log,
   })
   const conversations = createConversationsService({ db })
@@ -124,6 +148,9 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
   const modules: Module[] = [
     createSetup({ setup, pin, owner, sessions, onDone: deps.onSetUp }),
     createHousehold({ household, events }),
+    createNotifications({ notifications, household, prune: createRetention(db), onWriteFailed }),
+    createTodos({ todos, household, reminders }),
+    createTimers({ timers, household, ringing }),
     createAuth({ owner, sessions, oidc, tickets, devices, deviceSessions, allowedEmails: env.SERVICE_ALLOWED_EMAILS }),
     createPairing({ pairing, requests, sessions: deviceSessions }),
     createPairedDevices({ devices, sessions: deviceSessions, version1, onWriteFailed }),
@@ -131,19 +158,11 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
     createSettings({ settings }),
     models,
     createMcp({ db, actions, secretsKey: () => secrets.get('SERVICE_SECRETS_KEY'), version: deps.version, log }),
-    createOpenAi({ llm: models.llm, embedders: { current: () => null }, log }),
+    createOpenAi({ llm: models.llm, embedders: models.embedders, log }),
     createActions({ db, actions, own: [], onPruneFailed: onWriteFailed }),
     createChat({ conversations, replies, decisions }),
     createStatus({ sockets, faults: () => (db.damage ? [db.damage] : []), contracts: api, version: deps.version }),
   ]
-
-  const chosenModel = () => {
-    const { SERVICE_LLM_MODEL, SERVICE_LLM_BASE_URL } = settings.values()
-    return { model: SERVICE_LLM_MODEL, baseUrl: SERVICE_LLM_BASE_URL, apiKey: secrets.get('SERVICE_LLM_API_KEY') ?? null }
-  }
-  settings.onChange(
-    () => void models.llm.choose(chosenModel()).catch((err: unknown) => log.error({ err }, 'the model could not be changed')),
-  )
 
   return {
     modules,
@@ -165,7 +184,6 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
     /** Writes down that a device was here until now. */
     deviceSeen: (deviceId: string) => void devices.seen(deviceId).catch(onWriteFailed),
     async start(): Promise<void> {
-      await models.llm.choose(chosenModel())
       for (const module of modules) await module.start?.()
     },
     async stop(): Promise<void> {
