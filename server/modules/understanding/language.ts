@@ -1,0 +1,100 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+
+const Words = z.array(z.string())
+const Lookup = z.record(z.string(), z.string())
+const Numbers = z.record(z.string(), z.number())
+
+const Period = z.object({
+  words: Words,
+  span: z.enum(['day', 'weekend', 'week', 'month', 'year', 'days']),
+  /** How many spans from now, or for `days` how many days from today on. */
+  offset: z.number().int(),
+})
+
+const Intent = z.object({
+  /** What can be said, as suggestions show it. */
+  examples: Words.default([]),
+  /** Whoever asks may fall through to a language model where nothing is found. */
+  maybe: z.boolean().default(false),
+  /** A sentence with one of these words means something else. */
+  unless: Words.default([]),
+  says: Words,
+})
+
+/** A language as data: its words, its sentences and its replies. */
+export const Language = z.object({
+  language: z.string(),
+  words: z.object({
+    contractions: Lookup,
+    articles: Words,
+    /** What is said around a wish without being part of it. */
+    before: Words,
+    after: Words,
+    /** Words that are no name, nor begin or end one. */
+    notNames: Words,
+    and: Words,
+    /** Pairs that are one thing although `and` stands in them. */
+    together: Words,
+    numbers: Numbers,
+    multipliers: Numbers,
+    /** Stands between ones and tens where they are one word, as in `fünfundzwanzig`. */
+    glue: z.string().optional(),
+    one: Words,
+    fractions: Numbers,
+    /** May stand between a fraction and its unit. */
+    ofUnit: Words,
+    units: z.array(
+      z.object({ unit: z.enum(['seconds', 'minutes', 'hours', 'days', 'weeks', 'months', 'years']), each: z.number().default(1), words: Words }),
+    ),
+    when: z.object({
+      before: Words,
+      inTime: Words,
+      fromNow: Words,
+      every: Words,
+      /** After `every`: each second one. */
+      other: Words,
+      often: Lookup,
+      weekdays: z.array(Words).length(7),
+      workdays: Words,
+      weekends: Words,
+      days: Numbers,
+      partsOfDay: Numbers,
+      ordinalSuffixes: Words,
+      ofEveryMonth: Words,
+      /** `{minutes} past {hour}`, by sign; and words for a quarter and a half in it. */
+      past: Words,
+      to: Words,
+      quarter: Words,
+      halfPast: Words,
+      /** Half an hour before the hour that is said. */
+      halfTo: Words,
+      oclock: Words,
+      am: Words,
+      pm: Words,
+    }),
+    periods: z.array(Period),
+    lists: z.object({ word: Words, shopping: Words, todo: Words, tasks: Words }),
+    operators: Lookup,
+    asksForResult: Words,
+    measures: z.record(z.string(), Words),
+    cities: Lookup,
+  }),
+  rules: Lookup,
+  intents: z.record(z.string(), Intent),
+  replies: z.record(z.string(), z.union([z.string(), z.object({ one: z.string(), other: z.string() })])),
+})
+export type Language = z.output<typeof Language>
+
+/** Reads the languages of a folder on the first call; English is the last resort and so comes last. */
+export function languagesIn(folder: string): () => readonly Language[] {
+  let read: Language[] | undefined
+  return () => {
+    read ??= readdirSync(folder)
+      .filter((file) => file.endsWith('.json'))
+      .map((file) => Language.parse(JSON.parse(readFileSync(join(folder, file), 'utf8'))))
+      .toSorted((a, b) => Number(a.language === 'en') - Number(b.language === 'en'))
+    return read
+  }
+}

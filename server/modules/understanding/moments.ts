@@ -1,0 +1,82 @@
+import { DateTime } from 'luxon'
+import { asRule, type Recurrence } from './recurrence.ts'
+import type { Clock, Day, When } from './whens.ts'
+
+/** A point in time, decided. */
+export interface Moment {
+  at: DateTime
+  /** Whether a time of day was said or follows; without it the day is meant. */
+  timed: boolean
+  until?: DateTime
+  /** The value of an RRULE. */
+  recurrence?: string
+}
+
+/** What it is for decides whether `5` is early or in the afternoon. */
+export type Purpose = 'reminder' | 'event' | 'alarm'
+
+const MORNING = 9
+/** Before this hour few people have anything on; from it on, an open hour is taken as it was said. */
+const EARLY = 7
+
+const at = ({ year, month, day }: Day, { hour, minute }: Pick<Clock, 'hour' | 'minute'>, zone: string) =>
+  DateTime.fromObject({ year, month, day, hour, minute }, { zone })
+
+function firstDay({ days, monthDay }: Recurrence, from: DateTime): DateTime {
+  for (let ahead = 0; ahead < 62; ahead++) {
+    const day = from.plus({ days: ahead })
+    if ((!days || days.includes(day.weekday)) && (!monthDay || day.day === monthDay)) return day
+  }
+  return from
+}
+
+/** The hours an open hour may mean, by what it is for, the likelier first. */
+function readings(clock: Clock, purpose: Purpose, dated: boolean): Clock[] {
+  if (!clock.open || clock.hour >= 12) return [clock]
+  const later = { ...clock, hour: clock.hour + 12 }
+  if (purpose === 'alarm') return clock.hour >= 5 || dated ? [clock] : [clock, later]
+  if (dated) return clock.hour < EARLY ? [later] : [clock]
+  return [clock, later]
+}
+
+/** Decides what was said against the clock of the household; null where it is over for good. */
+export function decide(when: When, now: DateTime, purpose: Purpose): Moment | null {
+  const zone = now.zoneName ?? 'utc'
+  const { inTime, recurrence, partOfDay } = when
+  if (inTime) {
+    const moment = now.plus(Object.fromEntries(inTime.parts.map(({ amount, unit }) => [unit, amount])))
+    const timed = inTime.parts.some(({ unit }) => unit === 'hours' || unit === 'minutes' || unit === 'seconds')
+    if (!moment.isValid) return null
+    return timed ? { at: moment, timed } : { at: purpose === 'reminder' ? moment.set({ hour: MORNING, minute: 0, second: 0, millisecond: 0 }) : moment.startOf('day'), timed: false }
+  }
+  const timed = when.clock !== undefined || partOfDay !== undefined
+  const hour = partOfDay ?? MORNING
+  const clocks = when.clock ? readings(when.clock, purpose, when.day !== undefined || recurrence !== undefined) : [{ hour, minute: 0, open: false }]
+  const [clock] = clocks as [Clock, ...Clock[]]
+  if (recurrence) {
+    const start = when.day ? at(when.day, { hour: 0, minute: 0 }, zone) : now.startOf('day')
+    let day = firstDay(recurrence, start)
+    const time = timed || purpose === 'reminder' ? clock : { hour: 0, minute: 0 }
+    if (at(day, time, zone) <= now && !when.day && (timed || purpose === 'reminder')) day = firstDay(recurrence, day.plus({ days: 1 }))
+    return { at: at(day, time, zone), timed, recurrence: asRule(recurrence), ...until(when, at(day, time, zone)) }
+  }
+  if (when.day) {
+    const moment = at(when.day, timed || purpose !== 'event' ? clock : { hour: 0, minute: 0 }, zone)
+    if (!moment.isValid) return null
+    return { at: moment, timed, ...until(when, moment) }
+  }
+  // A time alone: the next that comes.
+  const next = [0, 1]
+    .flatMap((days) => clocks.map((time) => at(now.plus({ days }), time, zone)))
+    .filter((moment) => moment > now)
+    .toSorted((a, b) => a.toMillis() - b.toMillis())[0]
+  return next ? { at: next, timed: true, ...until(when, next) } : null
+}
+
+function until({ endClock, endDay }: When, start: DateTime): { until?: DateTime } {
+  if (!endClock && !endDay) return {}
+  const end = (endDay ? start.set(endDay) : start).set(endClock ? { hour: endClock.hour, minute: endClock.minute } : {})
+  if (end > start) return { until: end }
+  const later = end.plus({ hours: 12 })
+  return later > start ? { until: later } : {}
+}

@@ -1,0 +1,180 @@
+import type { DateTime } from 'luxon'
+import type { Duration } from './durations.ts'
+import type { Capture } from './matcher.ts'
+import { convert } from './measures.ts'
+import { decide, type Moment, type Purpose } from './moments.ts'
+import type { Named } from './names.ts'
+import type { Period } from './periods.ts'
+import type { ListName, Readers } from './readers.ts'
+import { fold } from './tokens.ts'
+import type { UnderstandingContext } from './understood.ts'
+import type { When } from './whens.ts'
+
+type Slots = Record<string, unknown>
+
+export interface SlotHelp {
+  context: UnderstandingContext
+  now: DateTime
+  readers: Readers
+  /** Splits a text into the things it lists. */
+  itemsOf(text: string): string[]
+  /** Whether the things of a list are tasks, in whose words `and` may stand. */
+  isTaskList(list: string | null): boolean
+  wordsOf(text: string): string[]
+}
+
+const MAX_TIMER_MS = 366 * 24 * 3_600_000
+const NAMED = new Set(['plug', 'box', 'camera', 'person'])
+
+const iso = (moment: DateTime) => moment.toUTC().toISO() ?? ''
+
+/** What was captured, in plain values: names become `…Id` and name, durations milliseconds. */
+function plain(captures: readonly Capture[]): Slots {
+  const slots: Slots = {}
+  for (const { as, value } of captures) {
+    if (NAMED.has(as)) {
+      const { id, name } = value as Named
+      slots[as] = name
+      slots[`${as}Id`] = id
+    } else if (as === 'area') slots.area = (value as Named).name
+    else if (as === 'list') slots.list = (value as ListName).name
+    else if (as === 'duration') slots.durationMs = (value as Duration).ms
+    else if (as === 'of') slots.ofMs = (value as Duration).ms
+    else slots[as] = value
+  }
+  return slots
+}
+
+/** All that was said about when, wherever it stood; null where two of it contradict or it is long over. */
+function moment(slots: Slots, { now }: SlotHelp, purpose: Purpose): Moment | null | undefined {
+  const spoken = [slots.when, slots.then].filter((when) => when !== undefined) as When[]
+  if (spoken.length === 0) return undefined
+  const [first, second] = spoken as [When, When?]
+  const whole = second ? { ...first, ...second } : first
+  if (second && Object.keys(whole).length < Object.keys(first).length + Object.keys(second).length) return null
+  const decided = decide(whole, now, purpose)
+  return decided?.at.isValid ? decided : null
+}
+
+function reminder(slots: Slots, help: SlotHelp): Slots | null {
+  const { when: _, then: __, who, ...rest } = slots
+  const decided = moment(slots, help, 'reminder')
+  if (decided === null || (decided && decided.at <= help.now && !decided.recurrence)) return null
+  const { speaker } = help.context
+  const person = who === 'me' && speaker ? { personId: speaker.id, person: speaker.name } : {}
+  const title = String(rest.title ?? '')
+  if (title === '') return null
+  return {
+    ...rest,
+    ...person,
+    ...(who !== undefined && { who }),
+    title,
+    ...(decided && {
+      remindAt: iso(decided.at),
+      dueAt: iso(decided.at),
+      timed: decided.timed,
+      ...(decided.recurrence && { recurrence: decided.recurrence }),
+    }),
+  }
+}
+
+function eventAdd(slots: Slots, help: SlotHelp): Slots | null {
+  const { when: _, then: __, ...rest } = slots
+  const decided = moment(slots, help, 'event')
+  if (!decided) return null
+  return {
+    ...rest,
+    startAt: iso(decided.at),
+    allDay: !decided.timed,
+    ...(decided.until && { endAt: iso(decided.timed ? decided.until : decided.until.plus({ days: 1 })) }),
+    ...(decided.recurrence && { recurrence: decided.recurrence }),
+  }
+}
+
+function alarm(slots: Slots, help: SlotHelp): Slots | null {
+  const { when: _, then: __, ...rest } = slots
+  const decided = moment(slots, help, 'alarm')
+  if (!decided) return decided === undefined ? rest : null
+  if (!decided.timed || (decided.at <= help.now && !decided.recurrence)) return null
+  return { ...rest, endsAt: iso(decided.at), ...(decided.recurrence && { recurrence: decided.recurrence }) }
+}
+
+function play(slots: Slots, { context: { names }, readers, wordsOf }: SlotHelp): Slots | null {
+  const { query, kind } = slots
+  if (typeof query !== 'string') return slots
+  const words = wordsOf(query)
+  const playlist = kind === undefined || kind === 'playlist' ? readers.lookUp(names.playlists, words) : null
+  const song = kind === undefined || kind === 'song' ? readers.lookUp(names.songs, words) : null
+  return { ...slots, ...(song ? { songId: song.id, song: song.name } : playlist && { playlistId: playlist.id, playlist: playlist.name }) }
+}
+
+function listItems(slots: Slots, help: SlotHelp): Slots | null {
+  const text = String(slots.items ?? '')
+  const named = typeof slots.newList === 'string' ? slots.newList : (slots.list as string | null | undefined)
+  const list = named === undefined ? 'shopping' : named
+  const items = help.isTaskList(list) ? [text] : help.itemsOf(text)
+  if (items.length === 0 || items.length > 40) return null
+  return { items, list }
+}
+
+const withinReach = (slots: Slots) => typeof slots.durationMs !== 'number' || (slots.durationMs >= 1_000 && slots.durationMs <= MAX_TIMER_MS)
+const isLevel = (level: unknown) => typeof level === 'number' && level >= 0 && level <= 100
+
+const finishers: Record<string, (slots: Slots, help: SlotHelp) => Slots | null> = {
+  remind: reminder,
+  todo_add: reminder,
+  event_add: eventAdd,
+  alarm_set: alarm,
+  media_play: play,
+  list_add: listItems,
+  list_complete: (slots) => ({ ...slots, list: slots.list === undefined ? 'shopping' : slots.list }),
+  list_remove: (slots) => ({ ...slots, list: slots.list === undefined ? 'shopping' : slots.list }),
+  list_show: (slots) => ({ ...slots, ...(slots.list === undefined && { list: 'shopping' }) }),
+  timer_set: (slots) => (withinReach(slots) ? slots : null),
+  timer_add: (slots) => (withinReach(slots) ? slots : null),
+  timer_reduce: (slots) => (withinReach(slots) ? slots : null),
+  volume_set: (slots) => {
+    const level = typeof slots.level === 'string' ? Number(slots.level) : slots.level
+    return isLevel(level) ? { ...slots, level } : null
+  },
+  volume_change: (slots) => (slots.by === undefined || isLevel(slots.by) ? slots : null),
+  event_ask: ({ period, ...slots }) => {
+    const asked = period as Period | undefined
+    return asked ? { ...slots, from: iso(asked.from), to: iso(asked.to) } : slots
+  },
+  time: ({ city, ...slots }) => (city ? { ...slots, ...(city as object) } : slots),
+  date: ({ city, period, ...slots }) => ({
+    ...slots,
+    ...(city as object | undefined),
+    ...(period !== undefined && { on: iso((period as Period).from) }),
+  }),
+  convert(slots) {
+    const { amount = 1, from, to } = slots
+    const result = convert(Number(amount), String(from), String(to))
+    return result === null ? null : { amount, from, to, result }
+  },
+}
+
+/** The slots of an intent as its data describes them; null where what was captured makes no sense for it. */
+export function finish(intent: string, captures: readonly Capture[], help: SlotHelp): Slots | null {
+  const slots = plain(captures)
+  return finishers[intent]?.(slots, help) ?? (finishers[intent] ? null : slots)
+}
+
+/** Splits at commas and `and`, but not inside what is one thing, such as `fish and chips`. */
+export function createItems(and: readonly string[], together: readonly string[]) {
+  const joints = and.map((word) => word.replaceAll(/[^\p{L}]/gu, '')).filter((word) => word !== '')
+  const joint = new RegExp(`\\s*,\\s*(?:(?:${joints.join('|')})\\s+)?|\\s+(?:${joints.join('|')})\\s+`, 'iu')
+  const whole = together.map((pair) => fold(pair))
+  return (text: string): string[] => {
+    const pieces = text.split(new RegExp(joint, 'giu')).map((piece) => piece.trim())
+    const items: string[] = []
+    for (const piece of pieces) {
+      const before = items.at(-1)
+      const pair = before === undefined ? null : `${before} ${joints[0]} ${piece}`
+      if (pair && whole.some((known) => fold(pair).endsWith(known))) items[items.length - 1] = pair
+      else if (piece !== '') items.push(piece)
+    }
+    return items
+  }
+}

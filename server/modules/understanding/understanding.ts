@@ -1,0 +1,60 @@
+import { DateTime } from 'luxon'
+import { createEngine, type Engine } from './engine.ts'
+import type { Language } from './language.ts'
+import { createSuggestions } from './suggestions.ts'
+import type { UnderstandingContext, Understood } from './understood.ts'
+
+export interface UnderstandingOptions {
+  /** Asked on the first sentence; those earlier in the list are tried first where the household’s locale decides nothing. */
+  languages: () => readonly Language[]
+}
+
+export type Understanding = ReturnType<typeof createUnderstanding>
+
+const languageOf = (locale: string) => locale.split('-')[0]?.toLowerCase() ?? ''
+
+/** Understands what is said to the house without any model: a sentence as a whole, or not at all. */
+export function createUnderstanding({ languages }: UnderstandingOptions) {
+  const engines = new Map<Language, Engine>()
+  const suggestions = new Map<Language, (text: string) => string[]>()
+
+  function ordered(locale: string): Language[] {
+    const own = languageOf(locale)
+    return languages().toSorted((a, b) => Number(b.language === own) - Number(a.language === own))
+  }
+
+  function engineOf(language: Language): Engine {
+    const ready = engines.get(language) ?? createEngine(language)
+    engines.set(language, ready)
+    return ready
+  }
+
+  /** The data of the first of the household's languages, or of one by its name. */
+  function languageFor(locale: string, name?: string): Language {
+    const found = ordered(locale)
+    const language = (name && found.find((each) => each.language === name)) || found[0]
+    if (!language) throw new Error('There is no language')
+    return language
+  }
+
+  return {
+    languageFor,
+    /** Null where some of it is not understood. The first call compiles the languages. */
+    understand(text: string, context: UnderstandingContext): Understood | null {
+      const now = DateTime.fromJSDate(context.now, { zone: context.timezone, locale: context.locale })
+      if (!now.isValid) return null
+      for (const language of ordered(context.locale)) {
+        const understood = engineOf(language).understand(text, context, now)
+        if (understood) return understood
+      }
+      return null
+    },
+    /** Sentences that would be understood, nearest to what was said first; in the household's language. */
+    suggest(text: string, context: UnderstandingContext): string[] {
+      const language = languageFor(context.locale)
+      const nearest = suggestions.get(language) ?? createSuggestions(language)
+      suggestions.set(language, nearest)
+      return nearest(text)
+    },
+  }
+}

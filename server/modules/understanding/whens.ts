@@ -1,0 +1,292 @@
+import type { DateTime } from 'luxon'
+import { type ChronoResult, findDates } from './chrono.ts'
+import type { Duration, DurationReader, DurationUnit } from './durations.ts'
+import type { Language } from './language.ts'
+import type { Span } from './matcher.ts'
+import type { NumberReader } from './numbers.ts'
+import { createPhraseSet, createPhrases } from './phrases.ts'
+import type { Recurrence } from './recurrence.ts'
+import type { Sentence } from './tokens.ts'
+
+/** A day as it was said, in the household's zone. */
+export interface Day {
+  year: number
+  month: number
+  day: number
+}
+
+/** A time of day; `open` where it may be before or after noon. */
+export interface Clock {
+  hour: number
+  minute: number
+  open: boolean
+}
+
+/** A point in time as far as it was said. */
+export interface When {
+  day?: Day
+  clock?: Clock
+  /** The hour that a part of the day stands for. */
+  partOfDay?: number
+  recurrence?: Recurrence
+  /** From now on. */
+  inTime?: Duration
+  endDay?: Day
+  endClock?: Clock
+}
+
+export interface WhenSpan extends Span {
+  value: When
+}
+
+const MOST_PIECES = 4
+
+const dayOf = ({ year, month, day }: DateTime): Day => ({ year, month, day })
+const ISO_FREQ: Partial<Record<DurationUnit, Recurrence['freq']>> = { days: 'DAILY', weeks: 'WEEKLY', months: 'MONTHLY', years: 'YEARLY' }
+
+/** Two pieces of one point in time; null where both say the same kind of thing. */
+function merge(a: When, b: When): When | null {
+  if (a.inTime || b.inTime) return null
+  for (const key of ['day', 'clock', 'recurrence', 'endClock'] as const) if (a[key] && b[key]) return null
+  if ((a.recurrence?.days && b.day) || (b.recurrence?.days && a.day)) return null
+  const merged = { ...a, ...b }
+  const { clock, partOfDay } = merged
+  // `in the morning at 7`, `at 8 tonight`
+  if (clock?.open && partOfDay !== undefined) {
+    const later = partOfDay >= 12 && clock.hour < 12
+    merged.clock = { ...clock, hour: later ? clock.hour + 12 : clock.hour, open: false }
+  }
+  return merged
+}
+
+/** Reads points in time in the sentences of a language. */
+export function createWhens({ language, words: { when, units } }: Language, numbers: NumberReader, durations: DurationReader) {
+  const before = new Set(when.before)
+  const inTime = createPhraseSet(when.inTime)
+  const fromNow = createPhraseSet(when.fromNow)
+  const every = new Set(when.every)
+  const other = new Set(when.other)
+  const often = createPhrases(Object.entries(when.often))
+  const weekdays = createPhrases(when.weekdays.flatMap((names, index) => names.map((name) => [name, index + 1] as const)))
+  const workdays = createPhraseSet(when.workdays)
+  const weekends = createPhraseSet(when.weekends)
+  const days = createPhrases(Object.entries(when.days))
+  const partsOfDay = createPhrases(Object.entries(when.partsOfDay))
+  const unitNames = createPhrases(units.flatMap(({ unit, words }) => words.map((word) => [word, unit] as const)))
+  const ofEveryMonth = createPhraseSet(when.ofEveryMonth)
+  const suffixes = new Set(when.ordinalSuffixes)
+  const [past, to, oclock, halfPast, halfTo] = [when.past, when.to, when.oclock, when.halfPast, when.halfTo].map((words) => createPhraseSet(words))
+  const quarter = createPhraseSet(when.quarter)
+  const [morning, afternoon] = [createPhraseSet(when.am), createPhraseSet(when.pm)]
+
+  /** `every Monday and Thursday`, `each day`, `every other week`, `every 3 days`, `weekdays`, `daily`. */
+  function recurrence(said: readonly string[], from: number): WhenSpan | null {
+    const plain = often.at(said, from)
+    if (plain) return { end: plain.end, value: { recurrence: { freq: plain.value as Recurrence['freq'], interval: 1 } } }
+    const each = every.has(said[from] ?? '')
+    let at = each ? from + 1 : from
+    const alternate = each && other.has(said[at] ?? '')
+    if (alternate) at++
+    const amount = each && !alternate ? numbers.at(said, at) : null
+    const interval = alternate ? 2 : (amount?.value ?? 1)
+    if (!Number.isInteger(interval) || interval < 1 || interval > 366) return null
+    const bare = amount?.end ?? at
+    const work = workdays.at(said, bare)
+    if (work) return { end: work.end, value: { recurrence: { freq: 'WEEKLY', interval, days: [1, 2, 3, 4, 5] } } }
+    const end = weekends.at(said, bare)
+    if (end) return { end: end.end, value: { recurrence: { freq: 'WEEKLY', interval, days: [6, 7] } } }
+    const named = weekdayList(said, bare)
+    // Without `every`, only a plural means each week: `on Mondays`.
+    if (named && (each || named.plural)) return { end: named.end, value: { recurrence: { freq: 'WEEKLY', interval, days: named.days } } }
+    if (!each) return null
+    const part = partsOfDay.at(said, bare)
+    if (part) return { end: part.end, value: { recurrence: { freq: 'DAILY', interval }, partOfDay: part.value } }
+    const unit = unitNames.at(said, bare)
+    const freq = unit && ISO_FREQ[unit.value]
+    return freq ? { end: unit.end, value: { recurrence: { freq, interval } } } : null
+  }
+
+  function weekdayList(said: readonly string[], from: number): { end: number; days: number[]; plural: boolean } | null {
+    const found: number[] = []
+    let at = from
+    let plural = true
+    for (;;) {
+      const next = weekdays.at(said, found.length > 0 && numbers.and.has(said[at] ?? '') ? at + 1 : at)
+      if (!next) break
+      plural &&= /s$/.test(said[next.end - 1] ?? '') && !when.weekdays[next.value - 1]?.slice(0, 1).includes(said[next.end - 1] ?? '')
+      found.push(next.value)
+      at = next.end
+    }
+    return found.length > 0 ? { end: at, days: [...new Set(found)].toSorted((a, b) => a - b), plural } : null
+  }
+
+  function relative(said: readonly string[], from: number): WhenSpan[] {
+    const starts = inTime.at(said, from)
+    if (starts) return durations.at(said, starts.end).map(({ end, value }) => ({ end, value: { inTime: value } }))
+    return durations.at(said, from).flatMap(({ end, value }) => {
+      const ends = fromNow.at(said, end)
+      return ends ? [{ end: ends.end, value: { inTime: value } }] : []
+    })
+  }
+
+  function hourAt(said: readonly string[], from: number): { end: number; hour: number } | null {
+    const hour = numbers.at(said, from)
+    return hour && Number.isInteger(hour.value) && hour.value >= 1 && hour.value <= 24 ? { end: hour.end, hour: hour.value % 24 } : null
+  }
+
+  /** `half past 7`, `quarter to eight`, `20 past 3`, `halb acht`, `seven o’clock`, `7`. */
+  function clock(said: readonly string[], from: number): WhenSpan | null {
+    const at = (end: number, hour: number, minute: number): WhenSpan => {
+      const whole = (hour * 60 + minute + 1440) % 1440
+      return { end, value: { clock: { hour: Math.floor(whole / 60), minute: whole % 60, open: hour <= 12 && hour > 0 } } }
+    }
+    const half = halfPast?.at(said, from)
+    if (half) {
+      const hour = hourAt(said, half.end)
+      return hour && at(hour.end, hour.hour, 30)
+    }
+    const towards = halfTo?.at(said, from)
+    if (towards) {
+      const hour = hourAt(said, towards.end)
+      return hour && at(oclock?.at(said, hour.end)?.end ?? hour.end, hour.hour, -30)
+    }
+    const minutes = quarter.at(said, from) ?? numbers.at(said, from)
+    if (!minutes) return null
+    const amount = minutes.value === true ? 15 : minutes.value
+    const unit = unitNames.at(said, minutes.end)
+    const sign = unit?.value === 'minutes' ? unit.end : minutes.end
+    const after = past?.at(said, sign)
+    const until = to?.at(said, sign)
+    const hour = after || until ? hourAt(said, (after ?? until)?.end ?? sign) : null
+    if (hour && Number.isInteger(amount) && amount > 0 && amount < 60) return at(hour.end, hour.hour, after ? amount : -amount)
+    const whole = minutes.value === true ? null : hourAt(said, from)
+    const ends = whole && oclock?.at(said, whole.end)
+    return whole && ends ? at(ends.end, whole.hour, 0) : null
+  }
+
+  /** `19:30`, `3pm`, `3:30 p.m.`, `15 Uhr 30`. */
+  function digital(said: readonly string[], from: number): WhenSpan | null {
+    const [, hours, minutes] = /^(\d{1,2})(?:[:.](\d{2}))?$/.exec(said[from] ?? '') ?? []
+    if (hours === undefined) return null
+    const half = morning.at(said, from + 1) ? 0 : afternoon.at(said, from + 1) ? 12 : null
+    const ends = half === null ? oclock?.at(said, from + 1) : (half === 0 ? morning : afternoon).at(said, from + 1)
+    if (minutes === undefined && !ends) return null
+    const behind = half === null && ends && minutes === undefined && /^[0-5]\d$/.test(said[ends.end] ?? '') ? Number(said[ends.end]) : null
+    const [hour, minute] = [Number(hours), behind ?? Number(minutes ?? 0)]
+    if (hour > 24 || minute > 59 || (half !== null && (hour < 1 || hour > 12))) return null
+    const open = half === null && hour > 0 && hour < 12 && !hours.startsWith('0')
+    return {
+      end: behind === null ? (ends?.end ?? from + 1) : (ends?.end ?? from) + 1,
+      value: { clock: { hour: half === null ? hour % 24 : (hour % 12) + half, minute, open } },
+    }
+  }
+
+  /** A bare hour behind a word such as `at`: `at seven`. */
+  function bareHour(said: readonly string[], from: number): WhenSpan | null {
+    const hour = before.has(said[from - 1] ?? '') ? hourAt(said, from) : null
+    return hour && { end: hour.end, value: { clock: { hour: hour.hour, minute: 0, open: hour.hour <= 12 && hour.hour > 0 } } }
+  }
+
+  /** `the 15th`, `the 1st of every month`. */
+  function dayOfMonth(said: readonly string[], from: number, now: DateTime): WhenSpan | null {
+    const number = /^\d{1,2}$/.test(said[from] ?? '') ? Number(said[from]) : 0
+    if (number < 1 || number > 31 || !suffixes.has(said[from + 1] ?? '')) return null
+    const repeats = ofEveryMonth.at(said, from + 2)
+    if (repeats) return { end: repeats.end, value: { recurrence: { freq: 'MONTHLY', interval: 1, monthDay: number } } }
+    for (let months = 0; months < 3; months++) {
+      const month = now.startOf('month').plus({ months })
+      const day = month.set({ day: number })
+      if (day.month === month.month && day >= now.startOf('day')) return { end: from + 2, value: { day: dayOf(day) } }
+    }
+    return null
+  }
+
+  return {
+    /** Finds the points in time of a sentence from a word on, the longest first. Nothing is computed before the first call. */
+    in(sentence: Sentence, said: readonly string[], now: DateTime): (from: number) => WhenSpan[] {
+      const known = new Map<number, WhenSpan[]>()
+      let dates: Map<number, WhenSpan[]> | undefined
+
+      function fromChrono(from: number): WhenSpan[] {
+        dates ??= chronoSpans(sentence)
+        return dates.get(from) ?? []
+      }
+
+      function chronoSpans({ text, tokens }: Sentence): Map<number, WhenSpan[]> {
+        const found = new Map<number, WhenSpan[]>()
+        const local = new Date(now.year, now.month - 1, now.day, now.hour, now.minute, now.second)
+        for (const result of findDates(language, text, local)) {
+          const start = tokens.findIndex((token) => token.start >= result.index)
+          const stop = result.index + result.text.length
+          const behind = tokens.findIndex((token) => token.start >= stop)
+          const end = behind < 0 ? tokens.length : behind
+          // Half a word is no date.
+          if (start < 0 || tokens[start]?.start !== result.index || (tokens[end - 1]?.end ?? 0) > stop) continue
+          const value = toWhen(result, said.slice(start, end))
+          if (!value) continue
+          found.set(start, [...(found.get(start) ?? []), { end, value }])
+        }
+        return found
+      }
+
+      function toWhen({ start, end }: ChronoResult, spoken: readonly string[]): When | null {
+        const dated = start.isCertain('day') || start.isCertain('weekday') || start.isCertain('month')
+        const value: When = {}
+        const part = spoken.map((_, index) => partsOfDay.at(spoken, index)).find((found) => found !== null)
+        if (dated) value.day = { year: start.get('year') ?? now.year, month: start.get('month') ?? now.month, day: start.get('day') ?? now.day }
+        if (start.isCertain('hour')) {
+          const hour = start.get('hour') ?? 0
+          const open = !start.isCertain('meridiem') && hour > 0 && hour <= 12 && !spoken.some((word) => /^0\d/.test(word))
+          value.clock = { hour, minute: start.get('minute') ?? 0, open: open && hour !== 12 }
+        } else if (part) {
+          value.partOfDay = part.value
+          value.day ??= dayOf(now)
+        }
+        if (end?.isCertain('hour')) value.endClock = { hour: end.get('hour') ?? 0, minute: end.get('minute') ?? 0, open: false }
+        if (end && dated) value.endDay = { year: end.get('year') ?? now.year, month: end.get('month') ?? now.month, day: end.get('day') ?? now.day }
+        return value.day || value.clock ? value : null
+      }
+
+      function pieces(from: number): WhenSpan[] {
+        const spoken = days.at(said, from)
+        const part = partsOfDay.at(said, from)
+        const single = [
+          recurrence(said, from),
+          clock(said, from),
+          digital(said, from),
+          spoken && { end: spoken.end, value: { day: dayOf(now.plus({ days: spoken.value })) } },
+          dayOfMonth(said, from, now),
+          part && { end: part.end, value: { partOfDay: part.value } },
+          bareHour(said, from),
+        ].filter((span) => span !== null)
+        return [...single, ...relative(said, from), ...fromChrono(from)]
+      }
+
+      function grow(span: WhenSpan, depth: number): WhenSpan[] {
+        if (depth >= MOST_PIECES || span.end >= said.length) return [span]
+        let at = span.end
+        while (before.has(said[at] ?? '')) at++
+        const longer = [...new Set([span.end, at])].flatMap((from) =>
+          pieces(from).flatMap(({ end, value }) => {
+            const merged = merge(span.value, value)
+            return merged ? grow({ end, value: merged }, depth + 1) : []
+          }),
+        )
+        return [...longer, span]
+      }
+
+      return (from) => {
+        const ready = known.get(from)
+        if (ready) return ready
+        let at = from
+        while (before.has(said[at] ?? '') && at - from < 3) at++
+        const spans = [...new Set([from, at])]
+          .flatMap(pieces)
+          .flatMap((span) => grow(span, 1))
+          .toSorted((a, b) => b.end - a.end)
+        known.set(from, spans)
+        return spans
+      }
+    },
+  }
+}
