@@ -55,6 +55,7 @@ const Environment = z.object({
   SERVICE_AUTH_V2: flag.default(true),
   SERVICE_LLM_MODEL: z.string().optional(),
   SERVICE_EMBEDDING_MODEL: z.string().optional(),
+  SERVICE_MODEL_HUB_URL: httpUrl.optional(),
   SERVICE_LLM_BASE_URL: httpUrl.optional(),
   SERVICE_LLM_API_KEY: z.string().optional(),
   SERVICE_LLM_GPU: z.enum(['auto', 'off']).default('auto'),

@@ -27,7 +27,8 @@ import { createHouseholdService } from './modules/household/household.service.ts
 import { createKeys } from './modules/keys/keys.module.ts'
 import { createKeysService } from './modules/keys/keys.service.ts'
 import { createMcp } from './modules/mcp/mcp.module.ts'
-import { createDefaultEmbedder } from './modules/memory/ranking/default-embedder.ts'
+import { createMemory } from './modules/memory/memory.module.ts'
+import { createDefaultEmbedder, createDefaultEmbedder } from './modules/memory/ranking/default-embedder.ts'
 import { createModels } from './modules/models/models.module.ts'
 import { createDelivery } from './modules/notifications/delivery.ts'
 import { createNotifications } from './modules/notifications/notifications.module.ts'
@@ -129,6 +130,17 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
     builtInEmbedder,
     db,
     events,
+    log,
+  })
+  const defaultEmbedder = createDefaultEmbedder(deps.resourcesPath)
+  const memory = createMemory({
+    db,
+    events,
+    household,
+    dataPath: config.dataPath,
+    resourcesPath: deps.resourcesPath,
+    defaultEmbedder,
+    embedders: { current: () => defaultEmbedder, onChange: () => () => undefined },
     log,
   })
   const conversations = createConversationsService({ db })

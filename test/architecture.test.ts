@@ -19,7 +19,7 @@ const rules: { from: RegExp; may: RegExp; because: string }[] = [
     may: /^server\/(kit|db)\/|^server\/modules\/$1\/|\.contract\.ts$|\.table\.ts$|^server\/modules\/auth\/(cookies|password-hash)\.ts$/,
     because: 'modules meet through contracts, tables, and services that are handed to them',
   },
-  { from: /^server\/(house|doors|app|server|tables|cli\/.*)\.ts$/, may: /^server\//, because: 'the roots may see all of the server' },
+  { from: /^server\/(house|doors|app|server|tables|topics|cli\/.*)\.ts$/, may: /^server\//, because: 'the roots may see all of the server' },
   { from: /^server\//, may: /^server\/(kit\/|[\w.-]+\.ts$)/, because: 'what stands beside the roots knows no domain' },
   {
     from: /^renderer\//,

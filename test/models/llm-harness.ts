@@ -2,8 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLog } from '../../server/kit/log.ts'
+import { createLanguageModel } from '../../server/modules/models/language-model.ts'
 import type { GenerateRequest, GenerateResult, Llm, LlmMessage } from '../../server/modules/models/llm.ts'
-import { createModels } from '../../server/modules/models/models.module.ts'
+import { createModelFiles } from '../../server/modules/models/model-files.ts'
+import { createModelShelf } from '../../server/modules/models/model-shelf.ts'
 import { writeScriptedGguf } from '../support/scripted-gguf.ts'
 
 export const log = createLog('silent')
@@ -30,7 +32,8 @@ export async function startedLlm() {
   }
 }
 
-export const llmOver = (modelsPath: string): Llm => createModels({ modelsPath, runtime: { gpu: false, threads: 1 }, log }).llm
+export const llmOver = (modelsPath: string): Llm =>
+  createLanguageModel({ files: createModelShelf(createModelFiles(modelsPath)).speakers, runtime: { gpu: false, threads: 1 }, log })
 
 export const user = (content: string): LlmMessage => ({ role: 'user', content })
 export const assistant = (content: string): LlmMessage => ({ role: 'assistant', content })

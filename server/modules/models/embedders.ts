@@ -1,17 +1,15 @@
 import type { Logger } from '../../kit/log.ts'
+import type { Embedder } from '../memory/embedder.ts'
 import { createGgufEmbedder, type GgufEmbedder } from './gguf-embedder.ts'
 import type { LlamaRuntime } from './llama-runner.ts'
 import { NO_MODEL } from './llm.ts'
 import type { ModelShelf, ShelvedModel } from './model-shelf.ts'
 
-/** Turns text into vectors; the same shape as memory's. */
-export type AnyEmbedder = Pick<GgufEmbedder, 'name' | 'dimensions' | 'embed'>
-
 /** Which embedder serves, and word of every change of it. */
 export interface Embedders {
-  current(): AnyEmbedder
+  current(): Embedder
   /** Called after each change, with the new one; answers how to stop listening. */
-  onChange(listener: (embedder: AnyEmbedder) => void): () => void
+  onChange(listener: (embedder: Embedder) => void): () => void
 }
 
 export interface EmbeddingState {
@@ -35,7 +33,7 @@ export interface EmbedderChoice extends Embedders {
 
 interface EmbeddersDeps {
   /** Built in, serves where no model is chosen. */
-  fallback: AnyEmbedder
+  fallback: Embedder
   shelf: ModelShelf
   runtime: LlamaRuntime
   log: Logger
@@ -49,7 +47,7 @@ interface Chosen {
 
 /** Follows the choice of an embedding model. */
 export function createEmbedders({ fallback, shelf, runtime, log }: EmbeddersDeps): EmbedderChoice {
-  const listeners = new Set<(embedder: AnyEmbedder) => void>()
+  const listeners = new Set<(embedder: Embedder) => void>()
   let chosen: Chosen | null = null
   let tried: Chosen | null = null
   let current = fallback
@@ -64,7 +62,7 @@ export function createEmbedders({ fallback, shelf, runtime, log }: EmbeddersDeps
     return done
   }
 
-  const serve = (embedder: AnyEmbedder) => {
+  const serve = (embedder: Embedder) => {
     if (embedder === current) return
     current = embedder
     for (const listener of listeners) listener(embedder)

@@ -1,4 +1,5 @@
 import type { Logger } from '../../kit/log.ts'
+import type { Embedder } from '../memory/embedder.ts'
 import { type EmbedderProcess, LoadFault, ProcessLost, startEmbedderProcess } from './embedder-process.ts'
 import { prefixesFor } from './embedding-prefixes.ts'
 import { TEXTS_AT_ONCE } from './llama-protocol.ts'
@@ -16,13 +17,11 @@ interface GgufEmbedderDeps {
   idleMs?: number
 }
 
-/** An embedding model in a process of its own, which starts with the first text and ends when there was none for a while. */
-export interface GgufEmbedder {
-  readonly name: string
-  /** From the file's header until the model is loaded. */
-  readonly dimensions: number
-  /** One unit vector for each text, in order; questions go before passages that wait. 503 `model_unavailable` where it cannot. */
-  embed(texts: readonly string[], kind: 'passage' | 'query', signal?: AbortSignal): Promise<Float32Array[]>
+/**
+ * An embedding model in a process of its own, which starts with the first text and ends when there was none for a while. Questions go
+ * before passages that wait; 503 `model_unavailable` where it does not load.
+ */
+export interface GgufEmbedder extends Embedder {
   /** Loads it; rejects with 503 and the reason where that fails. */
   ready(): Promise<void>
   state(): { status: 'idle' | 'loading' | 'loaded' | 'error'; detail?: string }
@@ -49,6 +48,7 @@ export function createGgufEmbedder({ model, runtime, log, onFault, idleMs = IDLE
   const { file, header } = model
   const prefixes = prefixesFor(file.name, header?.title ?? null)
   const waiting: Record<'query' | 'passage', Batch[]> = { query: [], passage: [] }
+  /** As the header says, until the model is loaded. */
   let dimensions = header?.dimensions ?? 0
   let current: EmbedderProcess | undefined
   let isLoaded = false

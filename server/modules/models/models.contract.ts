@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { endpoint, nothing } from '../../kit/endpoint.ts'
+import { event } from '../../kit/events.ts'
 
 export const LlmStatus = z
   .object({
@@ -15,6 +16,7 @@ export type ModelKind = z.output<typeof ModelKind>
 
 /** How a model sits in this machine's memory. */
 export const Fit = z.enum(['well', 'tight', 'no'])
+export type Fit = z.output<typeof Fit>
 
 export const InstalledModel = z
   .object({
@@ -175,3 +177,6 @@ export const modelsContract = {
     returns: nothing,
   }),
 }
+
+/** A download began, went on, stopped or ended. */
+export const modelDownloaded = event('model.download', ModelDownload)

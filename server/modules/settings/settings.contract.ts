@@ -7,7 +7,13 @@ const HttpUrl = z.url({ protocol: /^https?$/ }).max(2048)
 export const settingFields = {
   SERVICE_PUBLIC_URL: HttpUrl.nullable().describe('The address this Hearth is reached at from outside.'),
   SERVICE_ALLOWED_HOSTS: z.string().max(4096).nullable().describe('Further host names of this server, separated by commas.'),
-  SERVICE_LLM_MODEL: z.string().max(1024).nullable().describe('A model in models/, by name, or the path of one.'),
+  SERVICE_LLM_MODEL: z.string().max(1024).nullable().describe('A model in models/, by name, or the path of one; `none` for none.'),
+  SERVICE_EMBEDDING_MODEL: z
+    .string()
+    .max(1024)
+    .nullable()
+    .describe('A model in models/ that finds memories by meaning; the built-in one by default.'),
+  SERVICE_MODEL_HUB_URL: HttpUrl.nullable().describe('Where models are downloaded from; https://huggingface.co by default.'),
   SERVICE_LLM_BASE_URL: HttpUrl.nullable().describe('An OpenAI-compatible host, ending in /v1.'),
 }
 export type SettingName = keyof typeof settingFields
