@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runAs } from '../support/action-calls.ts'
+import { type Family, makeFamily } from '../support/family.ts'
+import { type House, startHouse } from '../support/house.ts'
+
+let house: House
+let family: Family
+let run: ReturnType<typeof runAs>
+beforeAll(async () => {
+  house = await startHouse()
+  family = await makeFamily(house)
+  const phone = await house.pair('Ben’s phone')
+  run = runAs(house, { deviceId: phone.id, personId: family.ben })
+})
+afterAll(() => house[Symbol.asyncDispose]())
+
+const say = async (name: string, params?: unknown) => (await run(name, params)).output
+
+test('things go on a list, are told, ticked off and taken off', async () => {
+  expect(await say('list_todos', { list: 'shopping' })).toBe('There is nothing on the shopping list.')
+  expect(await run('add_todo', { title: 'milk', list: 'shopping' })).toEqual({
+    output: 'Added milk to the shopping list.',
+    data: expect.objectContaining({ title: 'milk', list: 'shopping' }),
+  })
+  for (const title of ['eggs', 'tomatoes']) await run('add_todo', { title, list: 'the Shopping list' })
+  expect(await say('list_todos', { list: 'shopping list' })).toBe('On the shopping list: milk, eggs and tomatoes.')
+  expect(await say('list_todos', { list: 'shoping' })).toContain('milk')
+  expect(await say('complete_todo', { title: 'the tomatos', list: 'shopping' })).toBe('I ticked off tomatoes on the shopping list.')
+  expect(await say('remove_todo', { title: 'egg' })).toBe('I removed eggs from the shopping list.')
+  expect(await say('list_todos', { list: 'shopping' })).toBe('On the shopping list: milk.')
+  expect(await say('list_todos', { list: 'shopping', status: 'completed' })).toBe('Done on the shopping list: tomatoes.')
+})
+
+test('a list keeps the name it has, and a to-do list is no list of that name', async () => {
+  await run('add_todo', { title: 'tent', list: 'Camping trip' })
+  expect((await run('add_todo', { title: 'stove', list: 'camping trip' })).data).toMatchObject({ list: 'Camping trip' })
+  const { data } = await run('add_todo', { title: 'Call the plumber', list: 'to-do list' })
+  expect(data).not.toHaveProperty('list')
+  expect(await say('list_todos', { list: 'todo' })).toBe('On the to-do list: Call the plumber.')
+  expect(await say('complete_todo', { title: 'plumber' })).toBe('I ticked off Call the plumber.')
+})
+
+test('what is not there is said kindly', async () => {
+  const miss = { status: 404, code: 'not_found' }
+  await expect(run('complete_todo', { title: 'unicorn', list: 'shopping' })).rejects.toMatchObject({
+    ...miss,
+    message: 'I found no open “unicorn” on the shopping list.',
+  })
+  await expect(run('remove_todo', { title: 'unicorn' })).rejects.toMatchObject({
+    ...miss,
+    message: 'I found no open “unicorn” among the to-dos.',
+  })
+  await expect(run('complete_todo', {})).rejects.toMatchObject({ status: 400 })
+  await expect(run('add_todo', { title: 'x', recurrence: 'FREQ=NEVER' })).rejects.toMatchObject({ status: 400 })
+  await expect(run('add_todo', { title: 'x', dueAt: 'soon' })).rejects.toMatchObject({ status: 400 })
+})
+
+test('“remind me” is for who says it, in the household’s time', async () => {
+  const mine = await run('add_todo', { title: 'call mum', remindAt: '2031-06-02T17:00' })
+  expect(mine.output).toBe('I will remind you on Monday 2 June 2031 at 17:00: call mum.')
+  expect(mine.data).toMatchObject({ personId: family.ben, remindAt: '2031-06-02T15:00:00.000Z' })
+  const adas = await run('add_todo', { title: 'pills', remindAt: '2031-06-02T17:00', personId: family.ada, recurrence: 'RRULE:FREQ=DAILY' })
+  expect(adas.output).toBe('I will remind Ada on Monday 2 June 2031 at 17:00: pills. It comes again.')
+  const alls = await run('add_todo', { title: 'dinner', remindAt: '2031-06-02T17:00', personId: null })
+  expect(alls.output).toContain('everyone')
+  expect(alls.data).not.toHaveProperty('personId')
+  const job = runAs(house, { deviceId: house.app.url(), personId: family.ben, origin: 'job' })
+  expect((await job('add_todo', { title: 'dinner', remindAt: '2031-06-02T17:00' })).data).not.toHaveProperty('personId')
+  expect(await say('complete_todo', { title: 'pills' })).toBe('I ticked off pills. It comes again on Tuesday 3 June 2031 at 17:00.')
+})
+
+test('a due date is said, and a long list is cut', async () => {
+  expect(await say('add_todo', { title: 'taxes', dueAt: '2031-05-31T22:00:00Z' })).toBe(
+    'Added taxes to the to-do list. It is due on Sunday 1 June 2031 at 00:00.',
+  )
+  for (let at = 0; at < 15; at++) await run('add_todo', { title: `part ${at}`, list: 'parts' })
+  expect(await say('list_todos', { list: 'parts' })).toMatch(/part 11 and 3 more\.$/)
+})
+
+test('guests may not', async () => {
+  const guest = runAs(house, { deviceId: '', scope: 'guest' })
+  await expect(guest('add_todo', { title: 'x' })).rejects.toMatchObject({ status: 403 })
+  await expect(guest('list_todos')).rejects.toMatchObject({ status: 403 })
+})
