@@ -28,7 +28,7 @@ import { createKeys } from './modules/keys/keys.module.ts'
 import { createKeysService } from './modules/keys/keys.service.ts'
 import { createMcp } from './modules/mcp/mcp.module.ts'
 import { createMemory } from './modules/memory/memory.module.ts'
-import { createDefaultEmbedder, createDefaultEmbedder } from './modules/memory/ranking/default-embedder.ts'
+import { createDefaultEmbedder } from './modules/memory/ranking/default-embedder.ts'
 import { createModels } from './modules/models/models.module.ts'
 import { createDelivery } from './modules/notifications/delivery.ts'
 import { createNotifications } from './modules/notifications/notifications.module.ts'
@@ -120,19 +120,17 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
   const ringing = createRinging({ db, household, notifications, events, onFailed: onWriteFailed })
   const timers = createTimersService({ db, notifications, events, ringing })
   const gpu = env.SERVICE_LLM_GPU === 'off' ? false : 'auto'
-  const builtInEmbedder = createDefaultEmbedder(deps.resourcesPath)
   const models = createModels({
     modelsPath: path('models'),
     cataloguePath: join(deps.resourcesPath, 'model-catalogue.json'),
     runtime: { gpu, ...(env.SERVICE_LLM_THREADS && { threads: env.SERVICE_LLM_THREADS }) },
     settings,
     apiKey: () => secrets.get('SERVICE_LLM_API_KEY') ?? null,
-    builtInEmbedder,
+    builtInEmbedder: defaultEmbedder,
     db,
     events,
     log,
   })
-  const defaultEmbedder = createDefaultEmbedder(deps.resourcesPath)
   const memory = createMemory({
     db,
     events,
@@ -140,7 +138,7 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
     dataPath: config.dataPath,
     resourcesPath: deps.resourcesPath,
     defaultEmbedder,
-    embedders: { current: () => defaultEmbedder, onChange: () => () => undefined },
+    embedders: models.embedders,
     log,
   })
   const conversations = createConversationsService({ db })
@@ -169,6 +167,7 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
     createKeys({ keys }),
     createSettings({ settings }),
     models,
+    memory,
     createMcp({ db, actions, secretsKey: () => secrets.get('SERVICE_SECRETS_KEY'), version: deps.version, log }),
     createOpenAi({ llm: models.llm, embedders: models.embedders, log }),
     createActions({ db, actions, own: [], onPruneFailed: onWriteFailed }),
