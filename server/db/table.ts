@@ -7,7 +7,7 @@ type ColumnType<T> = EntitySchemaColumnOptions &
 export function table<Row extends object>(
   name: string,
   columns: { [K in keyof Row]: ColumnType<Row[K]> },
-  indices: { name: string; columns: (keyof Row & string)[]; unique?: boolean }[] = [],
+  indices: { name: string; columns: (keyof Row & string)[]; unique?: boolean; where?: string }[] = [],
   foreignKeys: {
     name: string
     columnNames: (keyof Row & string)[]

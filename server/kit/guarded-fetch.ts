@@ -191,7 +191,7 @@ export function createGuardedFetch({
       const { location } = headers
       if (![301, 302, 303, 307, 308].includes(statusCode) || typeof location !== 'string') {
         const plain = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
-        if (Number(plain['content-length'] ?? 0) > maxBytes) throw tooLarge()
+        if (hop.method !== 'HEAD' && Number(plain['content-length'] ?? 0) > maxBytes) throw tooLarge()
         const packed = await readBody(body, maxBytes)
         return {
           url: hop.url.href,

@@ -37,13 +37,14 @@ CREATE UNIQUE INDEX "notification_dedupe" ON "notification" ("deviceId", "dedupe
 CREATE INDEX "notification_age" ON "notification" ("createdAt");
 
 CREATE TABLE "calendar_subscription" ("id" text PRIMARY KEY NOT NULL, "name" text NOT NULL, "url" text NOT NULL, "refreshedAt" text,
-  "error" text, "events" integer NOT NULL, "createdAt" text NOT NULL);
+  "error" text, "events" integer NOT NULL, "generation" integer NOT NULL, "digest" text, "etag" text, "lastModified" text,
+  "failures" integer NOT NULL, "refreshAt" text NOT NULL, "createdAt" text NOT NULL);
 CREATE TABLE "calendar_event" ("id" text PRIMARY KEY NOT NULL, "title" text NOT NULL, "startAt" text NOT NULL, "endAt" text NOT NULL,
   "allDay" boolean NOT NULL, "location" text, "notes" text, "personId" text, "recurrence" text, "timezone" text NOT NULL,
-  "excluded" text NOT NULL, "lastEndAt" text, "subscriptionId" text, "createdAt" text NOT NULL, "updatedAt" text NOT NULL,
-  CONSTRAINT "calendar_event_subscription_fk" FOREIGN KEY ("subscriptionId") REFERENCES "calendar_subscription" ("id") ON DELETE CASCADE ON UPDATE NO ACTION);
+  "excluded" text NOT NULL, "lastEndAt" text, "subscriptionId" text, "generation" integer NOT NULL, "createdAt" text NOT NULL,
+  "updatedAt" text NOT NULL);
 CREATE INDEX "calendar_event_start" ON "calendar_event" ("startAt");
-CREATE INDEX "calendar_event_end" ON "calendar_event" ("lastEndAt");
+CREATE INDEX "calendar_event_series" ON "calendar_event" ("startAt") WHERE "recurrence" IS NOT NULL;
 CREATE INDEX "calendar_event_subscription" ON "calendar_event" ("subscriptionId");
 CREATE TABLE "calendar_feed" ("id" text PRIMARY KEY NOT NULL, "keyHash" text NOT NULL, "createdAt" text NOT NULL);
 

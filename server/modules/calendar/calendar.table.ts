@@ -14,10 +14,12 @@ export interface CalendarEventRow {
   timezone: string
   /** Starts of occurrences that were taken out. */
   excluded: string[]
-  /** After the last occurrence; null where it recurs for ever. */
+  /** Not before the end of the last occurrence; null where it recurs for ever. */
   lastEndAt: string | null
-  /** Null for the household's own; else whose events are replaced at each refresh. */
+  /** Null for the household’s own. */
   subscriptionId: string | null
+  /** Of a subscription’s events those of its own generation are seen; 0 for the household’s own. */
+  generation: number
   createdAt: string
   updatedAt: string
 }
@@ -37,22 +39,14 @@ export const CalendarEventTable = table<CalendarEventRow>(
     excluded: { type: 'simple-json' },
     lastEndAt: textOrNull,
     subscriptionId: textOrNull,
+    generation: integer,
     createdAt: text,
     updatedAt: text,
   },
   [
     { name: 'calendar_event_start', columns: ['startAt'] },
-    { name: 'calendar_event_end', columns: ['lastEndAt'] },
+    { name: 'calendar_event_series', columns: ['startAt'], where: '"recurrence" IS NOT NULL' },
     { name: 'calendar_event_subscription', columns: ['subscriptionId'] },
-  ],
-  [
-    {
-      name: 'calendar_event_subscription_fk',
-      columnNames: ['subscriptionId'],
-      target: 'calendar_subscription',
-      referencedColumnNames: ['id'],
-      onDelete: 'CASCADE',
-    },
   ],
 )
 
@@ -63,6 +57,15 @@ export interface SubscriptionRow {
   refreshedAt: string | null
   error: string | null
   events: number
+  /** Counts up whenever its events are exchanged. */
+  generation: number
+  /** Of what was read last, so that the same again changes nothing. */
+  digest: string | null
+  etag: string | null
+  lastModified: string | null
+  /** Refreshes that failed since the last good one. */
+  failures: number
+  refreshAt: string
   createdAt: string
 }
 export const SubscriptionTable = table<SubscriptionRow>('calendar_subscription', {
@@ -72,6 +75,12 @@ export const SubscriptionTable = table<SubscriptionRow>('calendar_subscription',
   refreshedAt: textOrNull,
   error: textOrNull,
   events: integer,
+  generation: integer,
+  digest: textOrNull,
+  etag: textOrNull,
+  lastModified: textOrNull,
+  failures: integer,
+  refreshAt: text,
   createdAt: text,
 })
 
