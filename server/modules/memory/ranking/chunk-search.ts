@@ -6,7 +6,7 @@ import { createMatcher } from './matcher.ts'
 import { isShort, type Passage, readPassage } from './passage.ts'
 import { type Question, readQuestion, type Term } from './question.ts'
 import { type Aim, type Candidate, REACH, scoresOf } from './relevance.ts'
-import { periodsIn } from './spoken-dates.ts'
+import { dayOf, periodIn } from './spoken-dates.ts'
 import type { WordVectors } from './word-vectors.ts'
 import { wordsOf } from './words.ts'
 
@@ -16,7 +16,12 @@ const CANDIDATES = 80
 const LEADERS = 40
 const PINNED = 30
 /** Full text ranks at about a million occurrences a second: the rarest words are ranked within this many. */
-const MAX_OCCURRENCES = 6_000
+const MAX_OCCURRENCES = 4_000
+/** Words in more chunks than this are common: how many exactly is not looked up again for a while. */
+const COMMON_COUNT = 1_000
+const MAX_COUNT = 20_000
+const COMMON_FOR_MS = 60_000
+const MAX_COMMON = 2_000
 /** Of a long chunk this much is read; the full-text index knows all of it. */
 const MAX_CONTENT = 20_000
 const SLICE_MS = 8
@@ -110,35 +115,47 @@ const quoted = (word: string) => `"${word.replaceAll('"', '')}"`
 
 /** Finds the chunks that answer a question: by words, by vectors, and by what was said around them. */
 export function createChunkSearch({ db, nearest, embed, resourcesPath }: Dependencies): ChunkSearch {
-  /** In how many chunks a word stands; words of one stem count as one, an unknown word stands for those it begins. */
-  function spread(term: Term): Spread {
-    const count = (phrase: string) =>
-      db.select<{ n: number }>(
-        `SELECT count(*) AS n FROM (SELECT 1 FROM memory_chunk_search WHERE memory_chunk_search MATCH ${BOUND_TEXT} LIMIT 100000)`,
-        [phrase],
-      )[0]?.n ?? 0
-    const exact = { phrase: quoted(term.word), count: count(quoted(term.word)) }
-    if (exact.count > 0 || term.word.length < 4) return exact
-    const beginning = `${quoted(term.word.slice(0, Math.max(4, term.word.length - 2)))}*`
+  const common = new Map<string, { count: number; until: number }>()
+
+  function count(phrase: string): number {
+    const known = common.get(phrase)
+    if (known && performance.now() < known.until) return known.count
+    const [{ n } = { n: 0 }] = db.select<{ n: number }>(
+      `SELECT count(*) AS n FROM (SELECT 1 FROM memory_chunk_search WHERE memory_chunk_search MATCH ${BOUND_TEXT} LIMIT ${MAX_COUNT})`,
+      [phrase],
+    )
+    if (common.size >= MAX_COMMON) common.clear()
+    if (n > COMMON_COUNT) common.set(phrase, { count: n, until: performance.now() + COMMON_FOR_MS })
+    return n
+  }
+
+  /** Words of one stem count as one; a word that stands nowhere stands for those that begin alike. */
+  function spread({ word }: Term): Spread {
+    const exact = { phrase: quoted(word), count: count(quoted(word)) }
+    if (exact.count > 0 || word.length < 4) return exact
+    const beginning = `${quoted(word.slice(0, Math.max(4, word.length - 2)))}*`
     return { phrase: beginning, count: count(beginning) }
   }
 
-  function byFullText(spreads: Spread[], sight: ReturnType<typeof sightOf>, k: number): Row[] {
-    const present = spreads.filter(({ count }) => count > 0).sort((a, b) => a.count - b.count)
-    const ranked: string[] = []
+  /** The best by the rarest words; where common ones had to be left out, also the best that hold the two rarest together. */
+  function* byFullText(spreads: readonly Spread[], sight: ReturnType<typeof sightOf>, k: number): Generator<Row[]> {
+    const present = spreads.filter((one) => one.count > 0).sort((a, b) => a.count - b.count)
     let occurrences = 0
-    for (const { phrase, count } of present) {
-      occurrences += count
-      if (occurrences <= MAX_OCCURRENCES) ranked.push(phrase)
-    }
-    const find = (phrases: string[], order: string) =>
+    const ranked = present.filter((one) => {
+      occurrences += one.count
+      return occurrences <= MAX_OCCURRENCES
+    })
+    const find = (phrases: string, order: string) =>
       db.select<Row>(
         `SELECT ${COLUMNS} FROM memory_chunk_search s JOIN memory_chunk c ON c."seq" = s."rowid"
           WHERE memory_chunk_search MATCH ${BOUND_TEXT} AND ${sight.sql} ORDER BY ${order} LIMIT ${k}`,
-        [phrases.join(' OR '), ...sight.parameters],
+        [phrases, ...sight.parameters],
       )
-    if (ranked.length > 0) return find(ranked, 's."rank"')
-    return present[0] ? find([present[0].phrase], 's."rowid" DESC') : []
+    const [rarest, next] = present
+    if (ranked.length > 0) yield find(ranked.map(({ phrase }) => phrase).join(' OR '), 's."rank"')
+    if (ranked.length === present.length || !rarest) return
+    if (next) yield find(`${rarest.phrase} AND ${next.phrase}`, 's."rowid" DESC')
+    if (ranked.length === 0) yield find(rarest.phrase, 's."rowid" DESC')
   }
 
   const bySeq = (seqs: readonly number[], sight: ReturnType<typeof sightOf>): Row[] =>
@@ -190,7 +207,6 @@ export function createChunkSearch({ db, nearest, embed, resourcesPath }: Depende
 
       const vector = await embed(question.text)
       const near = vector ? await nearest(vector, k, ownersOf(options)) : []
-      const periods = await periodsIn(question.text, now, offset)
 
       const pace = createPace()
       const spreads: Spread[] = []
@@ -202,7 +218,7 @@ export function createChunkSearch({ db, nearest, embed, resourcesPath }: Depende
       const aim: Aim = {
         question,
         weights: weightsOf(question, spreads, chunks, lexicon.vectors),
-        periods,
+        period: periodIn(question.text, dayOf(now.getTime(), offset)),
         namesOf: namesOfPeople(),
         preferPersonId,
         now: now.getTime(),
@@ -238,7 +254,10 @@ export function createChunkSearch({ db, nearest, embed, resourcesPath }: Depende
       }
       const unseen = (seqs: Iterable<number>) => [...new Set(seqs)].filter((seq) => !candidates.has(seq))
 
-      await take(byFullText(spreads, sight, k))
+      for (const rows of byFullText(spreads, sight, k)) {
+        await take(rows)
+        await pace()
+      }
       await take(bySeq(unseen(ranks.keys()), sight))
       await take(pinned(sight))
       const around = ranked()

@@ -3,11 +3,6 @@ import { wordsOf } from './words.ts'
 
 const SPEAKER = /^\s*((?:\p{Lu}|\p{Lo})[\p{L}\p{M}\p{N}.'’ -]{0,40}?)\s*:\s+/u
 const ASKS = /[?？؟]["'”’)\s\p{Extended_Pictographic}]*$/u
-const TIME_WORDS =
-  /\b(yesterday|today|tonight|tomorrow|last|next|ago|recently|just|(?:week|weekend|month|year|morning|night|summer|winter|spring|autumn)s?|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|may|june|july|august|september|october|november|december|(?:19|20)\d\d)\b/gi
-const AMOUNTS =
-  /\b(\d+|one|two|three|four|five|six|seven|eight|nine|ten|couple|few|several|dozen|once|twice|(?:year|month|week|day|hour|minute)s?)\b/gi
-const MAX_HINTS = 3
 
 /** Text that is read word for word; of what follows only the surroundings of the words asked for. */
 const READ_CHARACTERS = 2_000
@@ -19,10 +14,6 @@ export interface Passage {
   /** The words of the name before a leading colon. */
   speaker: string[]
   isQuestion: boolean
-  /** How many words say when, up to 3. */
-  timeWords: number
-  /** How many words say how much, up to 3. */
-  amounts: number
 }
 
 /** Cuts a long text to its beginning and the places where the words asked for stand. */
@@ -45,8 +36,6 @@ export function readPassage(content: string, stems: readonly string[], lexicon: 
     words: wordsOf(text).map((word) => lexicon.look(word)),
     speaker: speaker?.[1] ? wordsOf(speaker[1]) : [],
     isQuestion: ASKS.test(text.slice(-20)),
-    timeWords: Math.min(MAX_HINTS, text.match(TIME_WORDS)?.length ?? 0),
-    amounts: Math.min(MAX_HINTS, text.match(AMOUNTS)?.length ?? 0),
   }
 }
 

@@ -36,6 +36,8 @@ const WEIGHT = {
   /** For a chunk of today; a chunk a year old has half. */
   recent: 0.02,
 }
+/** Words that say when or how much count up to so many. */
+const MAX_HINTS = 3
 const NEAREST_HALF = 10
 const RECENT_HALF_MS = 365 * 86_400_000
 
@@ -56,7 +58,8 @@ export interface Aim {
   question: Question
   /** What each term of the question weighs. */
   weights: readonly number[]
-  periods: readonly Period[]
+  /** The time that the question names. */
+  period: Period | null
   /** The names, as small words, by which each person is called. */
   namesOf: ReadonlyMap<string, ReadonlySet<string>>
   preferPersonId: string | null
@@ -91,9 +94,15 @@ function talksOf(candidates: readonly Candidate[]): Map<number, number> {
   return talks
 }
 
+function hints({ words }: Passage, kind: 'saysWhen' | 'saysHowMuch'): number {
+  let count = 0
+  for (const word of words) if (word[kind]) count++
+  return Math.min(MAX_HINTS, count)
+}
+
 /** Scores every candidate; about 1 says that all words asked for are met. */
 export function scoresOf(candidates: readonly Candidate[], aim: Aim): number[] {
-  const { question, periods, namesOf } = aim
+  const { question, period, namesOf } = aim
   const people = peopleIn(candidates, aim)
   const weights = aim.weights.map((weight, at) => (people.has(question.terms[at]?.word ?? '') ? 0 : weight))
   const total = weights.reduce((sum, weight) => sum + weight, 0) || 1
@@ -135,13 +144,10 @@ export function scoresOf(candidates: readonly Candidate[], aim: Aim): number[] {
     }
     let score = share(met) + WEIGHT.talk * (shareOfTalk.get(talk) ?? 0) + aboutPeople(candidate)
     if (candidate.nearestRank !== null) score += WEIGHT.nearest / (1 + candidate.nearestRank / NEAREST_HALF)
-    if (periods.length > 0) {
-      const day = dayOf(at, aim.offset)
-      score += WEIGHT.period * Math.max(...periods.map((period) => fitOf(day, period)))
-    }
+    if (period) score += WEIGHT.period * fitOf(dayOf(at, aim.offset), period)
     if (passage.isQuestion) score += WEIGHT.question
-    if (question.asksWhen) score += WEIGHT.timeWord * passage.timeWords
-    if (question.asksHowMuch) score += WEIGHT.amount * passage.amounts
+    if (question.asksWhen) score += WEIGHT.timeWord * hints(passage, 'saysWhen')
+    if (question.asksHowMuch) score += WEIGHT.amount * hints(passage, 'saysHowMuch')
     score += WEIGHT.length * Math.log2(1 + Math.min(63, passage.words.length))
     if (candidate.pinned) score += WEIGHT.pinned
     if (personId !== null && personId === aim.preferPersonId) score += WEIGHT.ownPerson
