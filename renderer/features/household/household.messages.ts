@@ -19,7 +19,6 @@ export const householdMessages = {
   'household.backText': 'Only one person is left. You can go back to “Just me”.',
   'household.back': 'Go back to just me',
   'household.backDone': 'Hearth is just for you again.',
-  'household.change': 'Change',
   'household.changeHome': 'Change the home',
   'household.saved': 'The home is saved.',
   'household.save': 'Save',
