@@ -26,8 +26,8 @@ const part = (folder: string, input: string | string[], format: 'es' | 'cjs' = '
 const parts = {
   main: part('main', 'main/main.ts'),
   preload: part('main', 'main/preload.ts', 'cjs'),
-  // Files that run in processes of their own are started by their address, beside the server's.
-  server: part('server', ['server/server.ts', 'server/modules/models/llama-host.ts']),
+  // Files that run in processes and threads of their own are started by their address, beside the server's.
+  server: part('server', ['server/server.ts', 'server/modules/models/llama-host.ts', 'server/modules/memory/vectors/graph-worker.ts']),
 }
 
 /** Shell and server as Electron runs them, in dist/. */

@@ -120,6 +120,7 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
   const ringing = createRinging({ db, household, notifications, events, onFailed: onWriteFailed })
   const timers = createTimersService({ db, notifications, events, ringing })
   const gpu = env.SERVICE_LLM_GPU === 'off' ? false : 'auto'
+  const defaultEmbedder = createDefaultEmbedder(deps.resourcesPath)
   const models = createModels({
     modelsPath: path('models'),
     cataloguePath: join(deps.resourcesPath, 'model-catalogue.json'),

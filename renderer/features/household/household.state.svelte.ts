@@ -50,8 +50,7 @@ export class HouseholdState {
 
   /** What is remembered of a person, as a file. */
   async memoryOf({ id }: Person): Promise<Blob> {
-    const all = await this.#client.memory.exportPerson({ params: { id } })
-    return new Blob([JSON.stringify(all, null, 2)], { type: 'application/json' })
+    return (await this.#client.memory.exportPerson({ params: { id } })).blob()
   }
 
   async eraseMemoryOf({ id }: Person): Promise<void> {

@@ -198,8 +198,9 @@ export const memoryContract = {
     access: 'member',
     summary: 'Everything remembered of a person; members see their own',
     params: ById,
+    kind: 'stream',
     returns: z.object({
-      person: z.object({ id: z.uuid(), displayName: z.string() }),
+      person: z.object({ id: z.uuid(), displayName: z.string().describe('Empty for somebody who has moved out.') }),
       exportedAt: z.string(),
       chunks: z.array(Chunk),
     }),

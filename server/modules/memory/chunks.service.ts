@@ -1,0 +1,315 @@
+import { randomUUID } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Database, Transaction } from '../../db/database.ts'
+import { BOUND_TEXT } from '../../db/rows.ts'
+import type { Caller } from '../../kit/caller.ts'
+import { forbidden, invalid, notFound } from '../../kit/errors.ts'
+import type { EventBus } from '../../kit/events.ts'
+import type { HouseholdService } from '../household/household.service.ts'
+import { fromStored, type ListFilter, listChunks } from './chunk-list.ts'
+import { type Chunk, memoryCreated, memoryUpdated } from './memory.contract.ts'
+import { type ChunkRow, ChunkTable, ExtractionTable } from './memory.table.ts'
+import { createChunkSearch } from './ranking/chunk-search.ts'
+import type { ChunkVectors } from './vectors/chunk-vectors.ts'
+import { isInSight, type Sight, sightOf } from './visibility.ts'
+
+export interface ChunksDeps {
+  db: Database
+  events: EventBus
+  household: HouseholdService
+  vectors: ChunkVectors
+  resourcesPath: string
+}
+
+/** What somebody says of a chunk; what they leave out is chosen for them. */
+export interface ChunkFields {
+  source: string
+  category?: string | undefined
+  title?: string | undefined
+  content: string
+  observedAt?: string | undefined
+  personId?: string | null | undefined
+  pinned?: boolean | undefined
+  promoted?: boolean | undefined
+}
+
+export interface NewChunk extends ChunkFields {
+  conversationId?: string
+  messageId?: string
+}
+
+export interface SearchFilter {
+  personId?: string | undefined
+  source?: string | undefined
+  category?: string | undefined
+  limit: number
+}
+
+/** `score` is about 1 or more where every word asked for is met, and below 0.4 where hardly anything is. */
+export interface FoundChunk {
+  chunk: Chunk
+  score: number
+}
+
+type StoredRow = ChunkRow & { seq: number }
+
+const TITLE_LENGTH = 100
+const MAX_QUESTION = 4_000
+/** Of so many found, those of the source or category asked for are kept. */
+const FILTERED = 500
+const ERASED_AT_ONCE = 100
+const EXPORTED_AT_ONCE = 200
+
+const toChunk = ({ seq: _, ...chunk }: ChunkRow): Chunk => chunk
+
+/** The first line that says something, cut to a hundred characters. */
+export function titleOf(content: string): string {
+  const line =
+    content
+      .trim()
+      .split(/[\r\n\u2028\u2029]/, 1)[0]
+      ?.replaceAll(/\s+/g, ' ')
+      .trim() ?? ''
+  const characters = Array.from(line.slice(0, 4 * TITLE_LENGTH))
+  return characters.length > TITLE_LENGTH ? `${characters.slice(0, TITLE_LENGTH - 1).join('')}…` : characters.join('')
+}
+
+export type ChunksService = ReturnType<typeof createChunksService>
+
+/** What is remembered in free text. Somebody else’s memory does not exist for a caller. */
+export function createChunksService({ db, events, household, vectors, resourcesPath }: ChunksDeps) {
+  /** People whose memory is being erased, up to which chunk: nothing of it is found any more. */
+  const erasing = new Map<string, number>()
+  const isErased = ({ personId, seq }: StoredRow) => personId !== null && seq <= (erasing.get(personId) ?? 0)
+
+  const stored = (id: string): StoredRow | null => {
+    const row = db.first(ChunkTable, { id }) as StoredRow | undefined
+    return row && !isErased(row) ? row : null
+  }
+
+  function mustSee(caller: Caller, id: string): StoredRow {
+    const row = stored(id)
+    if (!row || !isInSight(sightOf(caller), row.personId)) throw notFound('This memory')
+    return row
+  }
+
+  /** Throws 403 where a member means somebody else, 400 where there is no such person. */
+  function checkOwner(caller: Caller, personId: string | null): void {
+    if (!isInSight(sightOf(caller), personId)) throw forbidden('You can remember things for yourself and for the household only.')
+    if (personId !== null && !household.person(personId)) {
+      throw invalid([{ path: 'body.personId', message: 'is nobody of this household' }])
+    }
+  }
+
+  function rowOf(fields: NewChunk): ChunkRow {
+    const at = new Date().toISOString()
+    return {
+      seq: null,
+      id: randomUUID(),
+      householdId: household.mustHaveHouse().householdId,
+      personId: fields.personId ?? null,
+      source: fields.source,
+      category: fields.category || 'general',
+      title: fields.title || titleOf(fields.content),
+      content: fields.content,
+      observedAt: fields.observedAt ?? at,
+      pinned: fields.pinned ?? false,
+      promoted: fields.promoted ?? false,
+      embeddingModel: '',
+      conversationId: fields.conversationId ?? null,
+      messageId: fields.messageId ?? null,
+      supersededById: null,
+      createdAt: at,
+      updatedAt: at,
+    }
+  }
+
+  const seqOf = (id: string): number =>
+    db.select<{ seq: number }>(`SELECT "seq" FROM "memory_chunk" WHERE "id" = ${BOUND_TEXT}`, [id])[0]?.seq ?? 0
+
+  /** Embeds first, so that the row says by what, and writes then. `within` joins the same write. */
+  async function keep(fields: NewChunk, within: (tx: Transaction, row: ChunkRow) => void = () => undefined): Promise<Chunk> {
+    const row = rowOf(fields)
+    const embedded = await vectors.embed(row)
+    row.embeddingModel = vectors.modelOf(embedded)
+    await db.write((tx) => {
+      within(tx, row)
+      tx.insert(ChunkTable, row)
+      vectors.put(tx, seqOf(row.id), row.personId, embedded)
+      tx.afterCommit(() => events.publish(memoryCreated, { entryId: row.id, category: row.category, content: row.content }))
+    })
+    return toChunk(row)
+  }
+
+  /** Makes an older chunk history, within the write that keeps what contradicts it; false where it is none to be replaced. */
+  function supersede(tx: Transaction, oldId: string, by: ChunkRow): boolean {
+    const old = db.first(ChunkTable, { id: oldId }) as StoredRow | undefined
+    if (!old || old.supersededById !== null || old.personId !== by.personId) return false
+    tx.update(ChunkTable, oldId, { supersededById: by.id, updatedAt: by.createdAt })
+    vectors.forget(tx, old.seq, old.personId)
+    tx.afterCommit(() => events.publish(memoryUpdated, { entryId: oldId, content: old.content }))
+    return true
+  }
+
+  function remove(tx: Transaction, { id, seq, personId }: StoredRow): void {
+    tx.remove(ChunkTable, { id })
+    vectors.forget(tx, seq, personId)
+  }
+
+  /** Whose memory is looked through: what the caller sees, or of that one person. Throws 404 where that is somebody else’s. */
+  function narrowed(caller: Caller, personId: string | undefined): Sight {
+    const sight = sightOf(caller)
+    if (personId === undefined) return sight
+    if (!isInSight(sight, personId)) throw notFound('This person’s memory')
+    return [personId]
+  }
+
+  function withRows(found: { id: string; score: number }[]): { row: StoredRow; score: number }[] {
+    type Found = Parameters<typeof fromStored>[0]
+    const rows = db.select<Found>(`SELECT * FROM "memory_chunk" WHERE "id" IN (SELECT "value" FROM json_each(${BOUND_TEXT}))`, [
+      JSON.stringify(found.map(({ id }) => id)),
+    ])
+    const byId = new Map(rows.map((row) => [row.id, fromStored(row)]))
+    return found.flatMap(({ id, score }) => {
+      const row = byId.get(id)
+      return row && row.supersededById === null && !isErased(row) ? [{ row, score }] : []
+    })
+  }
+
+  async function searchAs(sight: Sight, asker: string | null, q: string, { source, category, limit }: SearchFilter): Promise<FoundChunk[]> {
+    const isFiltered = source !== undefined || category !== undefined
+    const one = sight !== 'all' && sight.length === 1 ? sight[0] : undefined
+    const search = createChunkSearch({
+      db,
+      embed: vectors.embedQuery,
+      nearest: (vector, k) => vectors.nearest(vector, k, sight),
+      resourcesPath,
+    })
+    const found = await search.search({
+      q: q.slice(0, MAX_QUESTION),
+      personIds: sight === 'all' ? 'all' : sight.filter((id) => id !== null),
+      includeHousehold: sight === 'all' || sight.includes(null),
+      ...(typeof one === 'string' && { personId: one }),
+      ...(asker !== null && { preferPersonId: asker }),
+      limit: isFiltered ? FILTERED : limit,
+      now: new Date(),
+      timezone: household.get().household.timezone,
+    })
+    return withRows(found)
+      .filter(({ row }) => isInSight(sight, row.personId))
+      .filter(({ row }) => (source === undefined || row.source === source) && (category === undefined || row.category === category))
+      .slice(0, limit)
+      .map(({ row, score }) => ({ chunk: toChunk(row), score }))
+  }
+
+  return {
+    keep,
+    supersede,
+
+    async add(caller: Caller, fields: ChunkFields): Promise<Chunk> {
+      checkOwner(caller, fields.personId ?? null)
+      return keep(fields)
+    },
+
+    get: (caller: Caller, id: string): Chunk => toChunk(mustSee(caller, id)),
+
+    /** Newest first. */
+    list(caller: Caller, { personId, ...filter }: ListFilter & { personId?: string | undefined }) {
+      const { rows, nextCursor } = listChunks(db, narrowed(caller, personId), filter)
+      return { chunks: rows.filter((row) => !isErased(row as StoredRow)).map(toChunk), nextCursor }
+    },
+
+    /** Best first. */
+    search: (caller: Caller, q: string, filter: SearchFilter): Promise<FoundChunk[]> =>
+      searchAs(narrowed(caller, filter.personId), caller.personId, q, filter),
+
+    /** Best first, of the person’s and the household’s own. */
+    searchFor: (personId: string | null, q: string, limit: number): Promise<FoundChunk[]> =>
+      searchAs(personId === null ? [null] : [null, personId], personId, q, { limit }),
+
+    /** What is always to be told, newest first. */
+    promoted(caller: Caller, limit: number): Chunk[] {
+      const sight = sightOf(caller)
+      return db
+        .find(ChunkTable, { promoted: true, supersededById: null }, { order: 'observedAt desc', limit: FILTERED })
+        .filter((row) => isInSight(sight, row.personId) && !isErased(row as StoredRow))
+        .slice(0, limit)
+        .map(toChunk)
+    },
+
+    async update(caller: Caller, id: string, fields: { [Key in keyof ChunkFields]?: ChunkFields[Key] | undefined }): Promise<Chunk> {
+      const before = mustSee(caller, id)
+      if (fields.personId !== undefined) checkOwner(caller, fields.personId)
+      const content = fields.content ?? before.content
+      const isTitleMade = before.title === titleOf(before.content)
+      const title = fields.title ?? (isTitleMade ? '' : before.title)
+      const text = { content, title: title || titleOf(content) }
+      const isNewText = text.content !== before.content || text.title !== before.title
+      const embedded = isNewText ? await vectors.embed(text) : []
+      await db.write((tx) => {
+        const now = stored(id)
+        if (!now) throw notFound('This memory')
+        const { personId = now.personId, ...rest } = Object.fromEntries(
+          Object.entries({ ...fields, ...(isNewText && text), category: fields.category === '' ? 'general' : fields.category }).filter(
+            ([, value]) => value !== undefined,
+          ),
+        ) as Partial<ChunkRow>
+        const patch: Partial<ChunkRow> = { ...rest, personId, updatedAt: new Date().toISOString() }
+        if (isNewText) {
+          patch.embeddingModel = vectors.modelOf(embedded)
+          vectors.clear(tx, now.seq, now.personId)
+          if (now.supersededById === null) vectors.put(tx, now.seq, personId, embedded)
+          else patch.embeddingModel = ''
+        } else if (personId !== now.personId && now.supersededById === null) vectors.move(tx, now.seq, now.personId, personId)
+        tx.update(ChunkTable, id, patch)
+        tx.afterCommit(() => events.publish(memoryUpdated, { entryId: id, content: patch.content ?? now.content }))
+      })
+      return toChunk(mustSee(caller, id))
+    },
+
+    async remove(caller: Caller, id: string): Promise<void> {
+      const row = mustSee(caller, id)
+      await db.write((tx) => remove(tx, row))
+    },
+
+    /** Everything remembered of a person, page by page, oldest last. Throws 404 where that is somebody else’s or nobody’s. */
+    person(caller: Caller, personId: string): { id: string; displayName: string } {
+      if (!isInSight(sightOf(caller), personId)) throw notFound('This person')
+      const person = household.person(personId)
+      if (person) return { id: personId, displayName: person.displayName }
+      if (!db.first(ChunkTable, { personId })) throw notFound('This person')
+      return { id: personId, displayName: '' }
+    },
+
+    async *exported(personId: string): AsyncGenerator<Chunk[]> {
+      let cursor: string | undefined
+      do {
+        const { rows, nextCursor } = listChunks(db, [personId], { history: true, limit: EXPORTED_AT_ONCE, cursor })
+        yield rows.map(toChunk)
+        cursor = nextCursor ?? undefined
+        await nextTurn()
+      } while (cursor)
+    },
+
+    /** Forgets everything of a person, in slices; nothing of it is found from the first moment on. */
+    async erase(caller: Caller, personId: string): Promise<void> {
+      this.person(caller, personId)
+      const last = db.select<{ seq: number | null }>('SELECT max("seq") AS "seq" FROM "memory_chunk"')[0]?.seq ?? 0
+      erasing.set(personId, last)
+      const slice = `SELECT "id", "seq", "personId" FROM "memory_chunk" WHERE "personId" = ${BOUND_TEXT} AND "seq" <= (? + 0) LIMIT ${ERASED_AT_ONCE}`
+      try {
+        for (;;) {
+          const removed = await db.write((tx) => {
+            const rows = db.select<StoredRow>(slice, [personId, last])
+            for (const row of rows) remove(tx, row)
+            if (rows.length === 0) tx.remove(ExtractionTable, { personId })
+            return rows.length
+          })
+          if (removed === 0) return
+        }
+      } finally {
+        erasing.delete(personId)
+      }
+    },
+  }
+}

@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import { type Action, action } from '../../kit/actions.ts'
+import type { Caller } from '../../kit/caller.ts'
+import type { ChunksService } from './chunks.service.ts'
+import type { NoteKeeper } from './notes.ts'
+import type { RecollectionService } from './recollection.ts'
+
+interface MemoryActionsDeps {
+  chunks: ChunksService
+  notes: NoteKeeper
+  recollection: RecollectionService
+}
+
+const FIRST_PERSON = /(^|[^\p{L}])(i|me|my|mine|myself|ich|mich|mir|mein\p{L}{0,2})([^\p{L}]|$)/iu
+
+/** What somebody says of themselves is their own; everything else is good for the whole household to know. */
+const ownerOf = (content: string, forWhom: 'me' | 'household' | undefined, { personId }: Caller): string | null =>
+  forWhom === 'household' || (forWhom === undefined && !FIRST_PERSON.test(content)) ? null : personId
+
+const whose = (personId: string | null) => (personId === null ? 'for the household' : 'for you')
+
+/** What can be done with memory by saying so. */
+export function memoryActions({ chunks, notes, recollection }: MemoryActionsDeps): Action[] {
+  return [
+    action({
+      name: 'remember',
+      description: 'Keep a note of something that a person wants to have remembered.',
+      input: z.strictObject({
+        content: z.string().trim().min(1).max(20_000).describe('What is to be remembered, as a full sentence.'),
+        category: z.string().trim().max(100).optional(),
+        forWhom: z.enum(['me', 'household']).optional().describe('Whose memory it is; by what it says unless stated.'),
+      }),
+      risk: 'low',
+      async run({ content, category, forWhom }, { caller, conversationId }) {
+        const text = content.toWellFormed().replaceAll('\0', '')
+        const personId = ownerOf(text, forWhom, caller)
+        const { chunk, replaced } = await notes.keep({ content: text, category, personId, conversationId })
+        const before = replaced ? ` Before, it was: ${replaced.content}` : ''
+        return { output: `I will remember that ${whose(personId)}: ${chunk.title}${before}`, data: { chunk } }
+      },
+    }),
+    action({
+      name: 'recall',
+      description: 'Look up what is remembered about something.',
+      input: z.strictObject({
+        query: z.string().trim().min(1).max(4_000).describe('What is asked about.'),
+        limit: z.number().int().min(1).max(20).default(5),
+      }),
+      risk: 'low',
+      async run({ query, limit }, { caller }) {
+        const recalled = await recollection.recall(caller, query, limit)
+        return { output: recalled.answer ?? 'I know nothing about that.', data: recalled }
+      },
+    }),
+    action({
+      name: 'forget',
+      description: 'Forget one remembered text.',
+      input: z.strictObject({ chunkId: z.uuid() }),
+      risk: 'low',
+      async run({ chunkId }, { caller }) {
+        const { title } = chunks.get(caller, chunkId)
+        await chunks.remove(caller, chunkId)
+        return { output: `I have forgotten: ${title}`, data: { chunkId } }
+      },
+    }),
+  ]
+}

@@ -1,0 +1,93 @@
+import { join } from 'node:path'
+import type { Database } from '../../db/database.ts'
+import type { EventBus } from '../../kit/events.ts'
+import type { Logger } from '../../kit/log.ts'
+import type { Module } from '../../kit/module.ts'
+import { routes } from '../../kit/routes.ts'
+import type { HouseholdService } from '../household/household.service.ts'
+import { createChunksService } from './chunks.service.ts'
+import type { Embedder } from './embedder.ts'
+import { createFactsService } from './facts.service.ts'
+import { memoryActions } from './memory.actions.ts'
+import { memoryContract } from './memory.contract.ts'
+import { memoryBlock } from './memory-block.ts'
+import { createNoteKeeper } from './notes.ts'
+import { exportPerson } from './person-export.ts'
+import { createRawFiles } from './raw-files.ts'
+import { createRecollection } from './recollection.ts'
+import { createChunkVectors, type Embedders } from './vectors/chunk-vectors.ts'
+
+export interface MemoryDeps {
+  db: Database
+  events: EventBus
+  household: HouseholdService
+  /** The data root. */
+  dataPath: string
+  resourcesPath: string
+  /** The one that needs no model. */
+  defaultEmbedder: Embedder
+  /** Which one is chosen. */
+  embedders: Embedders
+  log: Logger
+}
+
+/** Memory: facts, remembered texts with search by meaning, and the two files that people write. */
+export function createMemory({ db, events, household, dataPath, resourcesPath, defaultEmbedder, embedders, log }: MemoryDeps) {
+  const vectors = createChunkVectors({
+    db,
+    events,
+    embedders,
+    defaultEmbedder,
+    databasePath: join(dataPath, 'hearth.sqlite'),
+    folder: join(dataPath, 'index', 'memory'),
+    log,
+  })
+  const facts = createFactsService({ db, events })
+  const chunks = createChunksService({ db, events, household, vectors, resourcesPath })
+  const notes = createNoteKeeper({ db, chunks })
+  const recollection = createRecollection({ chunks, facts, household })
+  const rawFiles = createRawFiles({ dataPath, defaultSoulPath: join(resourcesPath, 'soul.md'), log })
+  const rawMemory = async () => ({ soul: await rawFiles.soul(), memory: await rawFiles.memory() })
+
+  const module: Module = {
+    name: 'memory',
+    routes: [
+      routes(memoryContract, {
+        list: ({ query }) => ({ entries: facts.list(query) }),
+        async set({ body }, { reply }) {
+          const { entry, isNew } = await facts.set(body)
+          if (!isNew) reply.status = 200
+          return entry
+        },
+        remove: ({ params }) => facts.remove(params.id),
+        raw: rawMemory,
+        async setSoul({ body }) {
+          rawFiles.setSoul(body.content)
+          return rawMemory()
+        },
+        async chunks({ query }, { caller }) {
+          const { q, ...filter } = query
+          if (q === undefined) return chunks.list(caller, filter)
+          const found =
+            q.trim() === ''
+              ? chunks.list(caller, { ...filter, history: false, cursor: undefined }).chunks
+              : (await chunks.search(caller, q, filter)).map(({ chunk }) => chunk)
+          return { chunks: found, formatted: memoryBlock(found, household.get()) }
+        },
+        addChunk: async ({ body }, { caller }) => ({ chunk: await chunks.add(caller, body) }),
+        chunk: ({ params }, { caller }) => chunks.get(caller, params.id),
+        updateChunk: ({ params, body }, { caller }) => chunks.update(caller, params.id, body),
+        removeChunk: ({ params }, { caller }) => chunks.remove(caller, params.id),
+        index: () => vectors.status(),
+        exportPerson: ({ params }, call) => exportPerson(chunks, params.id, call),
+        erasePerson: ({ params }, { caller }) => chunks.erase(caller, params.id),
+      }),
+    ],
+    actions: memoryActions({ chunks, notes, recollection }),
+    start: vectors.start,
+    stop: vectors.stop,
+  }
+  return { ...module, facts, chunks, recollection, rawFiles }
+}
+
+export type Memory = ReturnType<typeof createMemory>

@@ -1,0 +1,52 @@
+import type { Database } from '../../db/database.ts'
+import { BOUND_TEXT } from '../../db/rows.ts'
+import type { ChunksService, NewChunk } from './chunks.service.ts'
+import type { Chunk } from './memory.contract.ts'
+import { allWords } from './plain-words.ts'
+import { contradicts, type Statement, statementIn } from './same-subject.ts'
+
+export interface Note {
+  content: string
+  category?: string | undefined
+  personId: string | null
+  conversationId?: string | undefined
+}
+
+interface Known {
+  id: string
+  content: string
+}
+
+const MOST_KNOWN = 50
+
+export type NoteKeeper = ReturnType<typeof createNoteKeeper>
+
+/** Keeps notes; one that states something else of the same subject makes the older one history. */
+export function createNoteKeeper({ db, chunks }: { db: Database; chunks: ChunksService }) {
+  /** Notes of the same owner that make a statement about the same subject. */
+  function aboutSame({ subject }: Statement, personId: string | null): Known[] {
+    const match = allWords(subject)
+    if (!match) return []
+    const whose = personId === null ? 'c."personId" IS NULL' : `c."personId" = ${BOUND_TEXT}`
+    const sql = `SELECT c."id", c."content" FROM "memory_chunk_search" JOIN "memory_chunk" c ON c."seq" = "memory_chunk_search"."rowid"
+      WHERE "memory_chunk_search" MATCH ${BOUND_TEXT} AND ${whose} AND c."source" IN ('note', 'chat_extract') AND c."supersededById" IS NULL
+      AND length(c."content") < 400 ORDER BY "memory_chunk_search"."rowid" DESC LIMIT ${MOST_KNOWN}`
+    return db.select<Known>(sql, [match, ...(personId === null ? [] : [personId])])
+  }
+
+  return {
+    async keep({ content, category, personId, conversationId }: Note): Promise<{ chunk: Chunk; replaced: Known | null }> {
+      const statement = statementIn(content)
+      const fields: NewChunk = { source: 'note', content, category, personId, ...(conversationId && { conversationId }) }
+      let replaced: Known | null = null
+      const chunk = await chunks.keep(fields, (tx, row) => {
+        if (!statement) return
+        for (const known of aboutSame(statement, personId)) {
+          const older = statementIn(known.content)
+          if (older && contradicts(statement, older) && chunks.supersede(tx, known.id, row)) replaced ??= known
+        }
+      })
+      return { chunk, replaced }
+    },
+  }
+}

@@ -1,0 +1,12 @@
+import type { Caller } from '../../kit/caller.ts'
+
+/** Whose memory a caller sees: everybody’s, or the household’s and their own. */
+export type Sight = 'all' | (string | null)[]
+
+/** The owner, keys and admins see everything; a member the household’s and their own, a shared device the household’s. */
+export function sightOf({ kind, scope, personId }: Pick<Caller, 'kind' | 'scope' | 'personId'>): Sight {
+  if (kind !== 'device' || scope === 'admin') return 'all'
+  return personId === null ? [null] : [null, personId]
+}
+
+export const isInSight = (sight: Sight, personId: string | null): boolean => sight === 'all' || sight.includes(personId)
