@@ -77,7 +77,7 @@ test('models are listed as the OpenAI API lists them', async () => {
   expect(answer.status).toBe(200)
   expect(await answer.json()).toEqual({
     object: 'list',
-    data: [{ id: 'house.gguf', object: 'model', created: 0, owned_by: 'hearth' }],
+    data: [{ id: 'house', object: 'model', created: 0, owned_by: 'hearth' }],
   })
 })
 
@@ -87,7 +87,7 @@ test('a reply comes whole', async () => {
   expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
   const { choices, model, usage } = Whole.parse(await answer.json())
   expect(choices[0]).toMatchObject({ message: { content: 'It is sunny outside, about twenty degrees.' }, finish_reason: 'stop' })
-  expect(model).toBe('house.gguf')
+  expect(model).toBe('house')
   expect(usage.total_tokens).toBe(usage.prompt_tokens + usage.completion_tokens)
 })
 
@@ -228,7 +228,7 @@ test('another Hearth talks through this one', async () => {
   const response = await owner.api.chat.send({ body: { message: 'How is the weather?' } })
   const [, ...reply] = (await response.text()).split('\n')
   expect(reply.join('\n')).toBe('It is sunny outside, about twenty degrees.')
-  expect(await owner.api.models.llm()).toMatchObject({ status: 'ok', models: ['house.gguf'] })
+  expect(await owner.api.models.llm()).toMatchObject({ status: 'ok', models: ['house'] })
   await using locked = await startHouse({ env: { ...env, SERVICE_LLM_API_KEY: 'hk_wrong' } })
   const answer = await complete(said('hi'), await locked.residentOwner())
   expect([answer.status, await codeOf(answer)]).toEqual([expect.any(Number), expect.stringMatching(/upstream_failed|model_unavailable/)])

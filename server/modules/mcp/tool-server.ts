@@ -78,7 +78,7 @@ export function createToolServer({ address, actions, version, log, waits = WAITS
   const stopping = new AbortController()
   const { signal } = stopping
   let state: ToolServerState = { status: 'connecting', error: null, tools: [] }
-  let withdrawals: (() => void)[] = []
+  const withdrawals: (() => void)[] = []
   let failures = 0
   let wake = Promise.withResolvers<void>()
   let changed = false
@@ -100,7 +100,7 @@ export function createToolServer({ address, actions, version, log, waits = WAITS
   }
 
   /** Every tool is of high risk: a hint that it only reads is the word of its own server. */
-  function asAction(client: Client, tool: Tool, taken: ReadonlySet<string>): Action | null {
+  function asAction(client: Client, tool: Tool, taken: Pick<ReadonlySet<string>, 'has'>): Action | null {
     try {
       return foreignAction({
         name: toolName(name, tool.name, taken),
@@ -118,16 +118,18 @@ export function createToolServer({ address, actions, version, log, waits = WAITS
 
   async function offer(client: Client): Promise<void> {
     const made: Action[] = []
-    const taken = new Set<string>()
+    const own = new Set(state.tools.map(({ name: known }) => known))
+    const taken = { has: (known: string) => used.has(known) || (actions.find(known) !== undefined && !own.has(known)) }
+    const used = new Set<string>()
     for (const tool of await listTools(client, waits.answerMs)) {
       const action = asAction(client, tool, taken)
       if (action) made.push(action)
-      if (action) taken.add(action.name)
+      if (action) used.add(action.name)
       await new Promise((resolve) => setImmediate(resolve)) // each schema takes its time to compile
     }
     signal.throwIfAborted()
     withdraw()
-    withdrawals = made.map((action) => actions.add(action))
+    for (const action of made) withdrawals.push(actions.add(action))
     state = { status: 'connected', error: null, tools: made.map(({ name: tool, description }) => ({ name: tool, description })) }
   }
 

@@ -1,0 +1,104 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { z } from 'zod'
+import { type ActionCall, type ActionRegistry, action, createActionRegistry } from '../../server/kit/actions.ts'
+import { createLog } from '../../server/kit/log.ts'
+import { toolName } from '../../server/modules/mcp/tool-names.ts'
+import { createToolServer, type ToolServer } from '../../server/modules/mcp/tool-server.ts'
+import { type StandIn, startStandIn, words } from './tool-server-stand-in.ts'
+
+const LONG = { timeout: 20_000 }
+const WAITS = { answerMs: 300, lookMs: 50, againMs: 20, mostMs: 100, listMs: 10 }
+
+let actions: ActionRegistry
+let shed: StandIn
+let server: ToolServer
+beforeEach(async () => {
+  actions = createActionRegistry({ audit: async () => undefined })
+  shed = await startStandIn()
+  shed.tool({ name: 'one' }, () => words('Done.'))
+  const address = { name: 'shed', url: shed.url, token: null }
+  server = createToolServer({ address, actions, version: '1', log: createLog('silent'), waits: WAITS })
+})
+afterEach(async () => {
+  await server.stop()
+  await shed[Symbol.asyncDispose]()
+})
+
+const becomes = (status: string) => expect.poll(() => server.state().status, LONG).toBe(status)
+const call: ActionCall = {
+  caller: { kind: 'owner', scope: 'admin', deviceId: 'd', userId: 'u', personId: 'p', sessionId: 's', via: 'cookie' },
+  origin: 'api',
+  signal: new AbortController().signal,
+}
+
+test('a server that accepts and never answers is given up in time, tried again, and works once it answers', async () => {
+  shed.misbehave(() => undefined)
+  server.start()
+  await becomes('error')
+  expect(server.state()).toEqual({ status: 'error', error: 'It did not answer in time.', tools: [] })
+  const tries = shed.endpoint.hits.length
+  await expect.poll(() => shed.endpoint.hits.length, LONG).toBeGreaterThan(tries)
+  shed.misbehave(null)
+  await becomes('connected')
+  expect(actions.find('mcp.shed.one')).toBeDefined()
+})
+
+test('a server that goes away is found out without a call', async () => {
+  server.start()
+  await becomes('connected')
+  shed.misbehave((req) => req.socket.destroy())
+  await becomes('error')
+  expect(actions.find('mcp.shed.one')).toBeUndefined()
+  shed.misbehave(null)
+  await becomes('connected')
+  expect(await actions.run('mcp.shed.one', {}, call)).toEqual({ output: 'Done.' })
+})
+
+test('a server that forgot the session gets a new one by itself', async () => {
+  server.start()
+  await becomes('connected')
+  const before = shed.endpoint.hits.length
+  await shed.forget()
+  await expect.poll(() => shed.endpoint.hits.length, LONG).toBeGreaterThan(before + 3)
+  await expect.poll(async () => (await actions.run('mcp.shed.one', {}, call).catch(() => null))?.output, LONG).toBe('Done.')
+})
+
+test('a server that was stopped offers nothing, at once and afterwards', async () => {
+  server.start()
+  await becomes('connected')
+  const stopped = server.stop()
+  expect(actions.find('mcp.shed.one')).toBeUndefined()
+  await stopped
+  const hits = shed.endpoint.hits.length
+  shed.tool({ name: 'two' })
+  await shed.announce()
+  await new Promise((resolve) => setTimeout(resolve, 200)) // several looks would have been due
+  expect([shed.endpoint.hits.length, actions.list(call.caller)]).toEqual([hits, []])
+})
+
+test('an action that exists keeps its name, and the server its other tools', async () => {
+  actions.add(action({ name: 'mcp.shed.one', description: '', input: z.unknown(), risk: 'low', run: async () => ({ output: 'ours' }) })) // biome-ignore format: one line
+  shed.tool({ name: 'two' })
+  server.start()
+  await becomes('connected')
+  expect(await actions.run('mcp.shed.one', {}, call)).toEqual({ output: 'ours' })
+  expect(actions.find('mcp.shed.two')).toBeDefined()
+})
+
+test('names are plain, bounded and distinct', () => {
+  const taken = new Set<string>()
+  const name = (tool: string) => {
+    const made = toolName('shed', tool, taken)
+    taken.add(made)
+    return made
+  }
+  expect([name('a b'), name('a/b'), name('a\u0000b'), name('')]).toEqual([
+    'mcp.shed.a_b',
+    'mcp.shed.a_b_2',
+    'mcp.shed.a_b_3',
+    'mcp.shed.tool',
+  ])
+  const long = [name('x'.repeat(500)), name('x'.repeat(501))]
+  expect(new Set(long).size).toBe(2)
+  expect(long.every(({ length }) => length === 200)).toBe(true)
+})
