@@ -66,6 +66,9 @@ export function createDoors({ config, house, sockets, log, windowPath, tls }: Do
     limit: general,
     registry: sockets,
     topics,
+    handlers: house.modules.flatMap((module) => module.messages ?? []),
+    greeting: house.greeting,
+    onFault: (err) => log.error({ err }, 'a message over a socket failed'),
     isOpen: house.isOpen,
     onClosed: (caller) => caller.kind === 'device' && house.deviceSeen(caller.deviceId),
   })

@@ -8,6 +8,7 @@ import type { Caller } from './kit/caller.ts'
 import type { EventBus } from './kit/events.ts'
 import type { Logger } from './kit/log.ts'
 import type { Module } from './kit/module.ts'
+import type { Greeting } from './kit/socket-message.ts'
 import type { SocketRegistry } from './kit/socket-registry.ts'
 import { createActions } from './modules/actions/actions.module.ts'
 import { createAuth } from './modules/auth/auth.module.ts'
@@ -193,6 +194,8 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
       if (kind === 'owner') return sessions.isOpen(sessionId)
       return kind === 'key' ? keys.isOpen(sessionId) : deviceSessions.isOpen(sessionId)
     },
+    /** What happens when a client of the socket says hello. */
+    greeting: { seq: () => 0, welcomed: () => undefined } satisfies Greeting,
     /** Writes down that a device was here until now. */
     deviceSeen: (deviceId: string) => void devices.seen(deviceId).catch(onWriteFailed),
     async start(): Promise<void> {

@@ -2,13 +2,14 @@ import type { WebSocket } from 'ws'
 import type { z } from 'zod'
 import type { Caller } from './caller.ts'
 import { closeCodes, type serverMessages } from './socket.contract.ts'
+import type { ServerMessage } from './socket-message.ts'
 
 const MAX_BUFFERED_BYTES = 1024 * 1024
 
 export type ServerMessages = typeof serverMessages
 
 /** Sends a message that is written out already, or closes a socket whose reader is too slow rather than let memory grow. */
-function sendText(socket: WebSocket, text: string): void {
+export function sendText(socket: WebSocket, text: string): void {
   if (socket.bufferedAmount > MAX_BUFFERED_BYTES) socket.close(closeCodes.slowReader)
   else socket.send(text)
 }
@@ -24,7 +25,7 @@ export interface SocketRegistry {
   /** Closes the sockets whose caller matches, with an application code such as 4401. */
   close(matches: (caller: Caller) => boolean, code: number): void
   /** Sends one message to every socket of a device; answers to how many. */
-  send<T extends keyof ServerMessages>(deviceId: string, type: T, payload: z.input<ServerMessages[T]>): number
+  send<Schema extends z.ZodType>(deviceId: string, message: ServerMessage<Schema>, payload: z.input<Schema>): number
   /** Adds to what a socket is told of, or takes away. */
   subscribe(socket: WebSocket, topics: readonly string[]): void
   unsubscribe(socket: WebSocket, topics: readonly string[]): void
@@ -61,9 +62,10 @@ export function createSocketRegistry(): SocketRegistry {
     close(matches, code) {
       for (const [socket, caller] of sockets) if (matches(caller)) socket.close(code)
     },
-    send(deviceId, type, payload) {
+    send(deviceId, { type }, payload) {
       const own = [...sockets].filter(([, caller]) => caller.kind === 'device' && caller.deviceId === deviceId)
-      for (const [socket] of own) sendMessage(socket, type, payload)
+      const text = JSON.stringify({ type, payload })
+      for (const [socket] of own) sendText(socket, text)
       return own.length
     },
     subscribe(socket, topics) {

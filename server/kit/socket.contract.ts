@@ -15,13 +15,6 @@ export const clientMessages = {
 export const serverMessages = {
   welcome: z.object({ deviceId: z.uuid(), scope: z.enum(['admin', 'member', 'guest']), seq: z.number().int() }),
   pong: z.object({}),
-  'notification.push': z.object({
-    id: z.uuid(),
-    title: z.string(),
-    body: z.string(),
-    level: z.enum(['info', 'warning', 'critical']),
-    category: z.string().nullable(),
-  }),
   result: z.object({
     id: z.string().optional().describe('The id of the message it answers.'),
     ok: z.boolean(),

@@ -1,6 +1,7 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
+import type { z } from 'zod'
 import { type Caller, mayCall } from './caller.ts'
 import { AppError, forbidden, invalid, notFound, unauthorized } from './errors.ts'
 import { checkHost, isSameOrigin } from './gate.ts'
@@ -9,7 +10,8 @@ import type { OwnHosts } from './own-hosts.ts'
 import type { RateLimit } from './rate-limit.ts'
 import type { FactsReader, RequestFacts } from './request-facts.ts'
 import { clientMessages, closeCodes, SocketFrame } from './socket.contract.ts'
-import { type SocketRegistry, sendMessage } from './socket-registry.ts'
+import type { Greeting, MessageHandler } from './socket-message.ts'
+import { type SocketRegistry, sendMessage, sendText } from './socket-registry.ts'
 import type { Topic } from './topic.ts'
 
 const MAX_FRAME_BYTES = 256 * 1024
@@ -31,6 +33,11 @@ export interface SocketDeps {
   isOpen(caller: Caller): boolean
   /** What clients may subscribe to. */
   topics: readonly Topic[]
+  /** What modules do about the messages they declared. */
+  handlers: readonly MessageHandler[]
+  greeting: Greeting
+  /** Told of a handler that failed otherwise than by an AppError. */
+  onFault(error: unknown): void
   /** Between pings. */
   pingMs?: number
   /** A device's last socket may have closed. */
@@ -135,16 +142,37 @@ export function createSocketServer(deps: SocketDeps) {
     sendMessage(socket, 'result', { ok: true, ...(id !== undefined && { id }) })
   }
 
-  function receive(socket: WebSocket, caller: Caller, data: string, greet: () => void): void {
+  const handlers = new Map(deps.handlers.map((handler) => [handler.message.type, handler]))
+
+  /** Answers by `result` once it is done. */
+  async function handle({ message, handle }: MessageHandler, socket: WebSocket, caller: Caller, frame: z.output<typeof SocketFrame>) {
+    const answer = (ok: boolean, error?: string) =>
+      sendMessage(socket, 'result', { ok, ...(frame.id !== undefined && { id: frame.id }), ...(error !== undefined && { error }) })
+    if (!mayCall(message.access, caller)) return answer(false, 'You may not do this.')
+    const parsed = message.payload.safeParse(frame.payload)
+    if (!parsed.success)
+      return sendMessage(socket, 'error', { code: 'validation_failed', message: parsed.error.issues[0]?.message ?? 'is not valid' })
+    try {
+      await handle(parsed.data as never, caller)
+      answer(true)
+    } catch (error) {
+      if (!(error instanceof AppError)) deps.onFault(error)
+      answer(false, error instanceof AppError ? error.message : 'Something went wrong.')
+    }
+  }
+
+  function receive(socket: WebSocket, caller: Caller, data: string, greet: (lastSeq: number | null) => void): void {
     const frame = SocketFrame.safeParse(parseJson(data))
     if (!frame.success) return sendMessage(socket, 'error', { code: 'bad_message', message: 'Send one JSON object with a type.' })
     const { type, id, payload } = frame.data
+    const handler = handlers.get(type)
+    if (handler) return void handle(handler, socket, caller, frame.data)
     if (!Object.hasOwn(clientMessages, type))
       return sendMessage(socket, 'error', { code: 'unknown_type', message: 'This server does not know that type.' })
     const parsed = clientMessages[type as keyof typeof clientMessages].safeParse(payload)
     if (!parsed.success)
       return sendMessage(socket, 'error', { code: 'validation_failed', message: parsed.error.issues[0]?.message ?? 'is not valid' })
-    if (type === 'hello') return greet()
+    if (type === 'hello') return greet((parsed.data as z.output<typeof clientMessages.hello>).lastSeq ?? null)
     if (type === 'ping') return sendMessage(socket, 'pong', {})
     const { topics: wanted } = parsed.data as { topics: string[] }
     if (type === 'subscribe') return subscribe(socket, caller, wanted, id)
@@ -155,13 +183,18 @@ export function createSocketServer(deps: SocketDeps) {
   function serve(socket: WebSocket, caller: Caller): void {
     let greeted = false
     let missed = 0
-    const greet = () => {
+    const greet = async (lastSeq: number | null) => {
       if (greeted) return
       greeted = true
-      sendMessage(socket, 'welcome', { deviceId: caller.deviceId, scope: caller.scope, seq: 0 })
+      sendMessage(socket, 'welcome', { deviceId: caller.deviceId, scope: caller.scope, seq: deps.greeting.seq(caller) })
+      try {
+        await deps.greeting.welcomed(caller, lastSeq, ({ type }, payload) => sendText(socket, JSON.stringify({ type, payload })))
+      } catch (error) {
+        deps.onFault(error)
+      }
     }
     const isFlood = createFloodGauge()
-    const helloTimer = setTimeout(greet, HELLO_MS)
+    const helloTimer = setTimeout(() => void greet(null), HELLO_MS)
     const pingTimer = setInterval(() => {
       missed += 1
       if (!deps.isOpen(caller)) socket.close(closeCodes.revoked)
@@ -174,7 +207,7 @@ export function createSocketServer(deps: SocketDeps) {
     })
     socket.on('message', (data, isBinary) => {
       if (isFlood()) return socket.close(closeCodes.flood)
-      receive(socket, caller, isBinary ? '' : String(data), greet)
+      receive(socket, caller, isBinary ? '' : String(data), (lastSeq) => void greet(lastSeq))
     })
     // A protocol fault closes the socket by itself; without a listener it would end the process.
     socket.on('error', () => socket.terminate())

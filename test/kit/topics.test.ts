@@ -4,15 +4,21 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Caller, CallerScope } from '../../server/kit/caller.ts'
+import { notFound } from '../../server/kit/errors.ts'
 import { event } from '../../server/kit/events.ts'
 import { createFactsReader } from '../../server/kit/request-facts.ts'
 import { createSocketServer } from '../../server/kit/socket.ts'
+import { clientMessage, onMessage, serverMessage } from '../../server/kit/socket-message.ts'
 import { createSocketRegistry } from '../../server/kit/socket-registry.ts'
 import { topic } from '../../server/kit/topic.ts'
 import { openSocket, type SocketClient } from '../support/socket-client.ts'
 
 const rain = event('rain.fell', z.object({ mm: z.number() }))
 const safe = event('safe.opened', z.object({}))
+const dim = clientMessage({ type: 'lamp.dim', payload: z.object({ level: z.number() }), access: 'member', summary: '' })
+const lit = serverMessage({ type: 'lamp.lit', payload: z.object({ since: z.number() }), summary: '' })
+const dimmed: string[] = []
+const faults: unknown[] = []
 const registry = createSocketRegistry()
 const callerOf = (scope: CallerScope): Caller => ({
   kind: 'device',
@@ -32,6 +38,15 @@ const sockets = createSocketServer({
   limit: { take: () => undefined, giveBack: () => undefined },
   registry,
   topics: [topic({ event: rain, access: 'guest', summary: '' }), topic({ event: safe, access: 'admin', summary: '' })],
+  handlers: [
+    onMessage(dim, ({ level }, { scope }) => {
+      if (level === 404) throw notFound('This lamp')
+      if (level === 500) throw new Error('the wire broke')
+      dimmed.push(`${scope} ${level}`)
+    }),
+  ],
+  greeting: { seq: () => 41, welcomed: (_caller, lastSeq, send) => (lastSeq === null ? undefined : send(lit, { since: lastSeq })) },
+  onFault: (error) => void faults.push(error),
   isOpen: () => true,
   onClosed: () => undefined,
 })
@@ -99,4 +114,32 @@ test('a message can be kept from those it does not concern, and a closed socket 
   await guest.closed
   registry.publish('rain.fell', { mm: 10 })
   await settled(admin)
+})
+
+test('a module’s message is handled with its caller and answered by result, whatever happens in it', async () => {
+  const client = await open('member')
+  client.send({ type: 'lamp.dim', id: '1', payload: { level: 7 } })
+  expect(await client.next('result')).toEqual({ type: 'result', payload: { id: '1', ok: true } })
+  expect(dimmed).toEqual(['member 7'])
+  client.send({ type: 'lamp.dim', id: '2', payload: { level: 'low' } })
+  expect(await client.next('error')).toMatchObject({ payload: { code: 'validation_failed' } })
+  client.send({ type: 'lamp.dim', id: '3', payload: { level: 404 } })
+  expect(await client.next('result')).toEqual({ type: 'result', payload: { id: '3', ok: false, error: 'This lamp does not exist.' } })
+  client.send({ type: 'lamp.dim', id: '4', payload: { level: 500 } })
+  expect(await client.next('result')).toEqual({ type: 'result', payload: { id: '4', ok: false, error: 'Something went wrong.' } })
+  expect(faults).toEqual([new Error('the wire broke')])
+  const guest = await open('guest')
+  guest.send({ type: 'lamp.dim', payload: { level: 1 } })
+  expect(await guest.next('result')).toMatchObject({ payload: { ok: false } })
+  expect(dimmed).toHaveLength(1)
+})
+
+test('whoever says hello is welcomed once, with where they left off', async () => {
+  const client = await open('admin')
+  client.send({ type: 'hello', payload: { lastSeq: 3 } })
+  expect(await client.next('welcome')).toMatchObject({ payload: { seq: 41, scope: 'admin' } })
+  expect(await client.next('lamp.lit')).toEqual({ type: 'lamp.lit', payload: { since: 3 } })
+  client.send({ type: 'hello', payload: { lastSeq: 3 } })
+  await settled(client)
+  expect(client.messages).toEqual([])
 })

@@ -1,7 +1,7 @@
 import type { Database } from '../../db/database.ts'
 import type { EventBus } from '../../kit/events.ts'
 import type { SocketRegistry } from '../../kit/socket-registry.ts'
-import { notificationChanged } from './notifications.contract.ts'
+import { notificationChanged, notificationPush } from './notifications.contract.ts'
 import type { NotificationRow } from './notifications.table.ts'
 
 /** Brings notifications that are on the disk to their devices; resolves once it is written down which were sent. */
@@ -10,7 +10,7 @@ export type Delivery = (rows: readonly NotificationRow[]) => Promise<void>
 /** Sends to devices with an open socket. What reaches nobody stays pending. */
 export function createDelivery({ db, sockets, events }: { db: Database; sockets: SocketRegistry; events: EventBus }): Delivery {
   const isSent = ({ id, deviceId, title, body, level, category, status }: NotificationRow) =>
-    status === 'pending' && sockets.send(deviceId, 'notification.push', { id, title, body, level, category }) > 0
+    status === 'pending' && sockets.send(deviceId, notificationPush, { id, title, body, level, category }) > 0
 
   return async (rows) => {
     const sent = rows.filter(isSent)

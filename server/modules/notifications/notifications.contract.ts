@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ById, endpoint, nothing } from '../../kit/endpoint.ts'
 import { event } from '../../kit/events.ts'
+import { serverMessage } from '../../kit/socket-message.ts'
 
 export const Level = z.enum(['info', 'warning', 'critical'])
 export type Level = z.output<typeof Level>
@@ -94,3 +95,19 @@ export const notificationsContract = {
 
 /** A notification was made or its status changed. */
 export const notificationChanged = event('notification.changed', z.object({ id: z.uuid(), deviceId: z.uuid(), status: NotificationStatus }))
+
+/** A notification on its way to the device it is for. */
+export const notificationPush = serverMessage({
+  type: 'notification.push',
+  payload: z.object({
+    id: z.uuid(),
+    title: z.string(),
+    body: z.string(),
+    level: Level,
+    category: Category.nullable(),
+    /** Order of making; what the device says in its next `hello`. */
+    seq: z.number().int().optional(),
+    data: z.record(z.string(), z.string()).optional(),
+  }),
+  summary: 'Delivers a notification to a device that is online.',
+})

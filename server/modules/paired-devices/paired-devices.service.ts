@@ -3,6 +3,7 @@ import type { Database, Transaction } from '../../db/database.ts'
 import { conflict, invalid, notFound } from '../../kit/errors.ts'
 import type { SocketRegistry } from '../../kit/socket-registry.ts'
 import type { HouseholdService } from '../household/household.service.ts'
+import { notificationPush } from '../notifications/notifications.contract.ts'
 import type { DeviceSessions } from './device-sessions.ts'
 import type { DeviceInfo, PairedDevice, QuietHours, Scope } from './paired-devices.contract.ts'
 import { type PairedDeviceRow, PairedDeviceTable } from './paired-devices.table.ts'
@@ -109,7 +110,7 @@ export function createPairedDevicesService({ db, household, sockets, sessions }:
     test(id: string): void {
       const { name } = mustGet(id)
       const message = { id: randomUUID(), title: 'Hello from Hearth', body: `${name} hears me.`, level: 'info' as const, category: null }
-      if (sockets.send(id, 'notification.push', message) === 0) throw conflict('device_offline', `${name} is not connected at the moment.`)
+      if (sockets.send(id, notificationPush, message) === 0) throw conflict('device_offline', `${name} is not connected at the moment.`)
     },
 
     /** Throws 404. Its tokens and sockets end at once. */
