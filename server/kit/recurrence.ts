@@ -61,6 +61,8 @@ export function tidyRecurrence(text: string): string {
   // With another interval the library can look for the hour for ever.
   if (freq === 'HOURLY' && parts.has('BYHOUR') && (parts.get('INTERVAL') ?? '1') !== '1')
     throw new RecurrenceError('has BYHOUR together with an INTERVAL of hours')
+  if (parts.has('BYSETPOS') && (freq === 'HOURLY' || freq === 'DAILY'))
+    throw new RecurrenceError('has BYSETPOS, for which it must come by week, month or year')
   if (parts.has('COUNT') && parts.has('UNTIL')) throw new RecurrenceError('has both COUNT and UNTIL')
   return rule
 }
@@ -72,8 +74,11 @@ export const toWall = (at: string, zone: string): Date => DateTime.fromISO(at, {
 export const fromWall = (wall: Date, zone: string): string =>
   DateTime.fromJSDate(wall, { zone: 'utc' }).setZone(zone, { keepLocalTime: true }).toUTC().toISO() as string
 
-/** How many periods are looked at: enough for 29 February over 2100, and few milliseconds. */
-const PERIODS: Record<string, number> = { HOURLY: 4_500, DAILY: 4_500, WEEKLY: 1_500, MONTHLY: 1_200, YEARLY: 200 }
+/** How many periods are looked at, at most: enough for 29 February, over 2100 too where days are counted, and few milliseconds. */
+const PERIODS = { HOURLY: 1_500, DAILY: 3_000, WEEKLY: 1_500, MONTHLY: 800, YEARLY: 200 }
+/** Longer steps are not followed further than so many years, of which each costs more than a step; but ten are always taken. */
+const YEARS = 40
+const PER_YEAR = { HOURLY: 8_766, DAILY: 366, WEEKLY: 53, MONTHLY: 12, YEARLY: 1 }
 const UNIT = { HOURLY: 'hours', DAILY: 'days', WEEKLY: 'weeks', MONTHLY: 'months', YEARLY: 'years' } as const
 
 /** Writes out what the rule leaves to its start, so that the start can be moved. */
@@ -102,8 +107,8 @@ export interface Series {
   zone: string
 }
 
-/** The first time after `after`, both on the wall; null when there is none, or none within many years. Takes a few milliseconds at most. */
-export function nextOccurrence({ rule, start, zone }: Series, after: Date): Date | null {
+/** The rule ready to be counted from shortly before `after`. */
+function countedFrom({ rule, start, zone }: Series, after: Date): { counted: InstanceType<typeof RRule>; freq: keyof typeof UNIT } {
   const parts = partsOf(rule)
   const freq = parts.get('FREQ') as keyof typeof UNIT
   const options = RRule.parseString(rule)
@@ -117,8 +122,29 @@ export function nextOccurrence({ rule, start, zone }: Series, after: Date): Date
   const interval = options.interval ?? 1
   const isCounted = parts.has('COUNT')
   options.dtstart = (isCounted ? from : movedOn(from, DateTime.fromJSDate(after, { zone: 'utc' }), freq, interval)).toJSDate()
-  const counted = new RRule(options, true)
-  return withinPeriods(counted.options, PERIODS[freq] ?? 0, () => counted.after(after, false))
+  return { counted: new RRule(options, true), freq }
+}
+
+/** The first time after `after`, both on the wall; null when there is none, or none within many years. Takes a few milliseconds at most. */
+export function nextOccurrence(series: Series, after: Date): Date | null {
+  const { counted, freq } = countedFrom(series, after)
+  const periods = Math.min(PERIODS[freq], Math.max(10, Math.ceil((YEARS * PER_YEAR[freq]) / counted.options.interval)))
+  return withinPeriods(counted.options, periods, () => counted.after(after, false))
+}
+
+/** The times after `after` and before `before`, all on the wall, the first `limit` of them. The work grows with the time in between. */
+export function occurrencesBetween(series: Series, after: Date, before: Date, limit: number): Date[] {
+  const { counted, freq } = countedFrom(series, after)
+  const unit = UNIT[freq]
+  const spanned = DateTime.fromJSDate(before).diff(DateTime.fromJSDate(counted.options.dtstart), unit).as(unit) / counted.options.interval
+  const found: Date[] = []
+  withinPeriods(counted.options, Math.max(0, Math.ceil(spanned)) + 2, () =>
+    counted.between(after, before, false, (at) => {
+      if (found.length < limit) found.push(at)
+      return found.length < limit
+    }),
+  )
+  return found
 }
 
 class OutOfPeriods extends Error {}
