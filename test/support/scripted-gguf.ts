@@ -259,10 +259,17 @@ export interface ScriptedGgufOptions {
   architecture?: string
   /** The function that keyword `tool` calls. */
   tool?: string
+  /** It turns a text into one vector, the mean of its words, and does not count as a speaker. */
+  embeds?: boolean
 }
 
+const MEAN = 1
+
 /** Writes the model to `path`; always the same bytes for the same options. */
-export function writeScriptedGguf(path: string, { architecture = 'llama', tool = 'getTime' }: ScriptedGgufOptions = {}): void {
+export function writeScriptedGguf(
+  path: string,
+  { architecture = 'llama', tool = 'getTime', embeds = false }: ScriptedGgufOptions = {},
+): void {
   const vocabulary = baseVocabulary()
   const grammar = writeScripts(vocabulary, tool)
   const { texts, scores, kinds } = vocabulary
@@ -292,6 +299,7 @@ export function writeScriptedGguf(path: string, { architecture = 'llama', tool =
       'tokenizer.ggml.add_eos_token': { bool: false },
       'tokenizer.ggml.add_space_prefix': { bool: true },
       'tokenizer.chat_template': { text: TEMPLATE },
+      ...(embeds && { [`${architecture}.pooling_type`]: { u32: MEAN } }),
     },
     tensors(vocabulary, grammar),
   )
