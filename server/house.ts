@@ -6,11 +6,13 @@ import type { Database } from './db/database.ts'
 import type { ActionRegistry } from './kit/actions.ts'
 import type { Caller } from './kit/caller.ts'
 import type { EventBus } from './kit/events.ts'
+import { createGuardedFetch } from './kit/guarded-fetch.ts'
 import type { Logger } from './kit/log.ts'
 import type { Module } from './kit/module.ts'
 import type { Greeting } from './kit/socket-message.ts'
 import type { SocketRegistry } from './kit/socket-registry.ts'
 import { createActions } from './modules/actions/actions.module.ts'
+import { httpRequest } from './modules/actions/http-request.ts'
 import { createAuth } from './modules/auth/auth.module.ts'
 import { createAuthenticate, createBearerCaller } from './modules/auth/authenticate.ts'
 import { createDesktopTickets } from './modules/auth/desktop-tickets.ts'
@@ -87,6 +89,7 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
   const onWriteFailed = (err: unknown) => log.error({ err }, 'a background write failed')
   const addresses = () => deps.addresses(settings.publicUrl())
 
+  const guardedFetch = createGuardedFetch({ allowLocal: env.SERVICE_PLUGIN_FETCH_ALLOW_LOCAL })
   const household = createHouseholdService({ db })
   const settings = createSettingsService({ config, secrets, path: path('config', 'settings.json'), addresses })
   const owner = createOwnerService({ db, household, environmentPassword: env.SERVICE_OWNER_PASSWORD })
@@ -172,7 +175,7 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
     memory,
     createMcp({ db, actions, secretsKey: () => secrets.get('SERVICE_SECRETS_KEY'), version: deps.version, log }),
     createOpenAi({ llm: models.llm, embedders: models.embedders, log }),
-    createActions({ db, actions, own: [], onPruneFailed: onWriteFailed }),
+    createActions({ db, actions, own: [httpRequest(guardedFetch)], onPruneFailed: onWriteFailed }),
     createChat({ conversations, replies, decisions }),
     createStatus({ sockets, faults: () => (db.damage ? [db.damage] : []), contracts: api, version: deps.version }),
   ]
