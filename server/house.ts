@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { api } from './api.ts'
 import type { Config } from './config.ts'
@@ -29,6 +28,9 @@ import { createHousehold } from './modules/household/household.module.ts'
 import { createHouseholdService } from './modules/household/household.service.ts'
 import { createKeys } from './modules/keys/keys.module.ts'
 import { createKeysService } from './modules/keys/keys.service.ts'
+import { createLearning } from './modules/learning/learning.module.ts'
+import { createLearningService } from './modules/learning/learning.service.ts'
+import { learningMemory } from './modules/learning/learning-memory.ts'
 import { createMcp } from './modules/mcp/mcp.module.ts'
 import { createMemory } from './modules/memory/memory.module.ts'
 import { createDefaultEmbedder } from './modules/memory/ranking/default-embedder.ts'
@@ -58,6 +60,10 @@ import { createTimersService } from './modules/timers/timers.service.ts'
 import { createReminders } from './modules/todos/reminders.ts'
 import { createTodos } from './modules/todos/todos.module.ts'
 import { createTodosService } from './modules/todos/todos.service.ts'
+import { createGrammarReplies } from './modules/understanding/grammar-replies.ts'
+import { createHouseNames } from './modules/understanding/house-names.ts'
+import { languagesIn } from './modules/understanding/language.ts'
+import { createUnderstanding } from './modules/understanding/understanding.ts'
 import type { Secrets } from './secrets.ts'
 
 export interface HouseDeps {
@@ -147,18 +153,37 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
     log,
   })
   const conversations = createConversationsService({ db })
+  const grammar = createGrammarReplies({
+    understanding: createUnderstanding({ languages: languagesIn(join(deps.resourcesPath, 'understanding')) }),
+    actions,
+    household,
+    names: createHouseNames({
+      household,
+      lists: () => todos.lists().map(({ name }) => name),
+      timers: () => timers.list().flatMap(({ name }) => name ?? []),
+    }),
+    describeSource: async (chunkId, { caller }) => memory.chunks.get(caller, chunkId),
+  })
   const tools = createTools({ actions })
   const decisions = createDecisions({ db, tools })
   const answering = createAnswering({
     llm: models.llm,
-    grammar: { answer: async () => null, notUnderstood: () => 'I have no language model yet, so I cannot talk with you properly.' },
-    recollection: { forPrompt: async () => ({ block: '', sources: [] }) },
-    texts: { soul: () => readFile(join(deps.resourcesPath, 'soul.md'), 'utf8'), memory: async () => '' },
+    grammar,
+    recollection: memory.recollection,
+    texts: memory.rawFiles,
     household,
     tools,
     decisions,
   })
-  const replies = createRepliesService({ db, conversations, answering, learnFrom: () => undefined, events })
+  const learning = createLearningService({
+    db,
+    llm: models.llm,
+    household,
+    memory: learningMemory(memory.chunks),
+    isBusy: () => replies.isBusy(),
+    log,
+  })
+  const replies = createRepliesService({ db, conversations, answering, learnFrom: learning.learnFrom, events })
 
   const modules: Module[] = [
     createSetup({ setup, pin, owner, sessions, onDone: deps.onSetUp }),
@@ -177,6 +202,7 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
     createOpenAi({ llm: models.llm, embedders: models.embedders, log }),
     createActions({ db, actions, own: [httpRequest(guardedFetch)], onPruneFailed: onWriteFailed }),
     createChat({ conversations, replies, decisions }),
+    createLearning({ learning }),
     createStatus({ sockets, faults: () => (db.damage ? [db.damage] : []), contracts: api, version: deps.version }),
   ]
 
