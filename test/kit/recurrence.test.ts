@@ -63,7 +63,7 @@ test('the shortcut from long ago arrives where counting from the start does', ()
   for (const rule of rules) {
     const startAt = '2021-03-31T08:15:00.000Z'
     const after = '2026-11-21T12:00:00.000Z'
-    const counted = times(`${rule};COUNT=1000`, startAt, 3, { after })
+    const counted = times(`${rule};COUNT=5000`, startAt, 3, { after })
     expect(times(rule, startAt, 3, { after }), rule).toEqual(counted)
     expect(counted, rule).toHaveLength(3)
   }
@@ -77,7 +77,7 @@ test.each([
   'FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30',
   'FREQ=YEARLY;BYDAY=MO,TU,WE,TH,FR,SA,SU;BYMONTH=2;BYSETPOS=366',
   'FREQ=DAILY;INTERVAL=7;BYDAY=TU',
-  'FREQ=DAILY;COUNT=1000;BYMONTH=2;BYMONTHDAY=30',
+  'FREQ=DAILY;COUNT=5000;BYMONTH=2;BYMONTHDAY=30',
   'FREQ=HOURLY;BYHOUR=5;BYMONTH=2;BYMONTHDAY=30',
 ])('%s never happens, which is found out at once', (rule) => {
   const startedAt = performance.now()
@@ -110,6 +110,8 @@ test.each([
   'FREQ=DAILY\nEXDATE:20260101',
   'FREQ=DAILY;BYHOUR=0,1,2,3,4,5,6,7,8,9,10,11,12;BYMINUTE=0,30',
   'FREQ=HOURLY;INTERVAL=24;BYHOUR=9',
+  'FREQ=DAILY;BYSETPOS=1',
+  'FREQ=DAILY;COUNT=5001',
   'every day',
 ])('%j is refused', (text) => {
   expect(() => tidyRecurrence(text)).toThrow(RecurrenceError)

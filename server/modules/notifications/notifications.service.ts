@@ -40,7 +40,7 @@ interface ListQuery {
 const DEVICES = `SELECT "id" FROM "paired_device"`
 const ORDER = ` ORDER BY "createdAt"`
 const RANK = { pending: 0, sent: 1, delivered: 2, read: 3 }
-const READ_SLICE = 200
+const READ_SLICE = 100
 const UNREAD = `SELECT * FROM "notification" WHERE "deviceId" = ${BOUND_TEXT} AND "status" = ${BOUND_TEXT} AND "seq" <= (? + 0)
   ORDER BY "seq" LIMIT ${READ_SLICE}`
 

@@ -30,7 +30,7 @@ type Wanted = Omit<z.output<typeof CancelInput>, 'all'>
 
 /** A bell is heard for so long. */
 const RINGING_MS = 120_000
-const isRinging = (rangAt: string) => Date.now() - Date.parse(rangAt) < RINGING_MS
+const isRinging = ({ remainingMs, rangAt }: Timer) => remainingMs === 0 && (!rangAt || Date.now() - Date.parse(rangAt) < RINGING_MS)
 
 /** What can be done with timers and alarms, each told in a sentence. */
 export function createTimerActions({ timers, household }: TimerActionsDeps): Action[] {
@@ -42,10 +42,11 @@ export function createTimerActions({ timers, household }: TimerActionsDeps): Act
     return kind === 'alarm' ? 'alarm' : `${spokenDuration(durationMs).replaceAll(/(\d+ (?:day|hour|minute|second))s\b/g, '$1')} timer`
   }
 
-  function state({ kind, endsAt, pausedAt, rangAt, remainingMs }: Timer): string {
-    if (rangAt) return isRinging(rangAt) ? 'is ringing' : `rang ${spokenMoment(rangAt, place())}`
+  function state(timer: Timer): string {
+    const { kind, endsAt, pausedAt, rangAt, remainingMs } = timer
+    if (isRinging(timer)) return 'is ringing'
+    if (rangAt) return `rang ${spokenMoment(rangAt, place())}`
     if (kind === 'alarm') return `rings ${spokenMoment(endsAt, place())}`
-    if (remainingMs === 0) return 'is ringing'
     return `${pausedAt ? 'is paused with' : 'has'} ${spokenDuration(remainingMs)} left`
   }
 
@@ -68,7 +69,7 @@ export function createTimerActions({ timers, household }: TimerActionsDeps): Act
   /** Whoever says “stop the timer” while one rings means that one. */
   function findToCancel(wanted: Wanted): Timer {
     const isOpen = !wanted.id && !wanted.name && wanted.durationMs === undefined
-    const ringing = isOpen ? timers.list().find(({ rangAt }) => rangAt && isRinging(rangAt)) : undefined
+    const ringing = isOpen ? timers.list().find((timer) => isRinging(timer)) : undefined
     return ringing ?? find(wanted)
   }
 
@@ -113,7 +114,7 @@ export function createTimerActions({ timers, household }: TimerActionsDeps): Act
       async run({ all, ...wanted }) {
         if (!all) {
           const timer = await timers.remove(findToCancel(wanted).id)
-          return { output: `I ${timer.rangAt ? 'turned off' : 'cancelled'} your ${nameOf(timer)}.`, data: timer }
+          return { output: `I ${timer.remainingMs === 0 ? 'turned off' : 'cancelled'} your ${nameOf(timer)}.`, data: timer }
         }
         const removed = await cancelAll()
         const count = removed.length === 1 ? 'the one timer there was' : `all ${removed.length} timers`
