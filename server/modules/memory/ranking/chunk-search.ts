@@ -16,7 +16,7 @@ const CANDIDATES = 80
 const LEADERS = 40
 const PINNED = 30
 /** Full text ranks at about a million occurrences a second: the rarest words are ranked within this many. */
-const MAX_OCCURRENCES = 4_000
+const MAX_OCCURRENCES = 3_000
 /** Words in more chunks than this are common: how many exactly is not looked up again for a while. */
 const COMMON_COUNT = 1_000
 const MAX_COUNT = 20_000
@@ -45,7 +45,7 @@ export interface ChunkSearchOptions {
 export interface FoundChunk {
   seq: number
   id: string
-  /** About 1 or more says that every word of the question is met; below 0.4 hardly anything is. */
+  /** About 1 or more says that every word of the question is met; below 0.6 hardly any is. */
   score: number
 }
 
@@ -78,9 +78,12 @@ interface Row {
   observedAt: string
   pinned: number
   updatedAt: string
+  excerpt?: string
 }
 
 const COLUMNS = `c."seq", c."id", c."personId", c."category", c."title", substr(c."content", 1, ${MAX_CONTENT}) AS "content", c."observedAt", c."pinned", c."updatedAt"`
+/** Where in a text that is not read to its end the words asked for stand. */
+const EXCERPT = `snippet(memory_chunk_search, 1, '', '', ' … ', 64)`
 const IN_LIST = `(SELECT "value" FROM json_each(${BOUND_TEXT}))`
 
 /** Which chunks may be seen at all, as a condition with its parameters. */
@@ -106,9 +109,10 @@ function ownersOf({ personIds, includeHousehold, personId }: ChunkSearchOptions)
 }
 
 /** The text of a chunk; a title that only repeats its beginning adds nothing. */
-const textOf = ({ title, content }: Row) => {
+const textOf = ({ title, content, excerpt }: Row) => {
   const own = title.replace(/…$/, '').trim()
-  return own === '' || content.includes(own) ? content : `${title}. ${content}`
+  const text = own === '' || content.includes(own) ? content : `${title}. ${content}`
+  return excerpt ? `${text} ${excerpt}` : text
 }
 
 const quoted = (word: string) => `"${word.replaceAll('"', '')}"`
@@ -147,7 +151,7 @@ export function createChunkSearch({ db, nearest, embed, resourcesPath }: Depende
     })
     const find = (phrases: string, order: string) =>
       db.select<Row>(
-        `SELECT ${COLUMNS} FROM memory_chunk_search s JOIN memory_chunk c ON c."seq" = s."rowid"
+        `SELECT ${COLUMNS}, iif(length(c."content") > ${MAX_CONTENT}, ${EXCERPT}, '') AS "excerpt" FROM memory_chunk_search s JOIN memory_chunk c ON c."seq" = s."rowid"
           WHERE memory_chunk_search MATCH ${BOUND_TEXT} AND ${sight.sql} ORDER BY ${order} LIMIT ${k}`,
         [phrases, ...sight.parameters],
       )
