@@ -184,16 +184,16 @@ export function createChunkSearch({ db, nearest, embed, resourcesPath }: Depende
   }
 
   /** What was read lately, the latest last. */
-  const kept = new Map<number, { updatedAt: string; passage: Passage }>()
+  const kept = new Map<number, { id: string; updatedAt: string; passage: Passage }>()
 
   function passageOf(row: Row, stems: readonly string[], lexicon: Lexicon): Passage {
     const known = kept.get(row.seq)
-    if (known?.updatedAt === row.updatedAt) return known.passage
+    if (known?.id === row.id && known.updatedAt === row.updatedAt) return known.passage
     const text = textOf(row)
     const passage = readPassage(text, stems, lexicon)
     if (isShort(text)) {
       kept.delete(row.seq)
-      kept.set(row.seq, { updatedAt: row.updatedAt, passage })
+      kept.set(row.seq, { id: row.id, updatedAt: row.updatedAt, passage })
       if (kept.size > KEPT_PASSAGES) for (const seq of kept.keys().take(KEPT_PASSAGES / 4)) kept.delete(seq)
     }
     return passage
