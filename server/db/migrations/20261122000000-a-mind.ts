@@ -20,6 +20,7 @@ CREATE INDEX "memory_chunk_embedding" ON "memory_chunk" ("embeddingModel");
 CREATE INDEX "memory_chunk_message" ON "memory_chunk" ("messageId");
 CREATE INDEX "memory_chunk_source" ON "memory_chunk" ("source", "observedAt");
 CREATE INDEX "memory_chunk_pinned" ON "memory_chunk" ("pinned", "observedAt");
+CREATE INDEX "memory_chunk_promoted" ON "memory_chunk" ("promoted", "observedAt");
 CREATE TABLE "memory_vector" ("seq" integer NOT NULL, "model" text NOT NULL, "vector" blob NOT NULL,
   CONSTRAINT "memory_vector_fk" FOREIGN KEY ("seq") REFERENCES "memory_chunk" ("seq") ON DELETE CASCADE ON UPDATE NO ACTION, PRIMARY KEY ("seq", "model"));
 CREATE TABLE "memory_extraction" ("id" text PRIMARY KEY NOT NULL, "conversationId" text NOT NULL, "personId" text, "tries" integer NOT NULL,

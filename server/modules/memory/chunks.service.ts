@@ -45,12 +45,6 @@ export interface SearchFilter {
   limit: number
 }
 
-/** `score` is about 1 or more where every word asked for is met, and below 0.4 where hardly anything is. */
-export interface FoundChunk {
-  chunk: Chunk
-  score: number
-}
-
 type StoredRow = ChunkRow & { seq: number }
 
 const TITLE_LENGTH = 100
@@ -164,28 +158,21 @@ export function createChunksService({ db, events, household, vectors, resourcesP
     return [personId]
   }
 
-  function withRows(found: { id: string; score: number }[]): { row: StoredRow; score: number }[] {
+  function rowsOf(ids: string[]): StoredRow[] {
     type Found = Parameters<typeof fromStored>[0]
     const rows = db.select<Found>(`SELECT * FROM "memory_chunk" WHERE "id" IN (SELECT "value" FROM json_each(${BOUND_TEXT}))`, [
-      JSON.stringify(found.map(({ id }) => id)),
+      JSON.stringify(ids),
     ])
     const byId = new Map(rows.map((row) => [row.id, fromStored(row)]))
-    return found.flatMap(({ id, score }) => {
-      const row = byId.get(id)
-      return row && row.supersededById === null && !isErased(row) ? [{ row, score }] : []
-    })
+    return ids.flatMap((id) => byId.get(id) ?? []).filter((row) => row.supersededById === null && !isErased(row))
   }
 
-  async function searchAs(sight: Sight, asker: string | null, q: string, { source, category, limit }: SearchFilter): Promise<FoundChunk[]> {
+  const byQuestion = createChunkSearch({ db, embed: vectors.embedQuery, nearest: vectors.nearest, resourcesPath })
+
+  async function searchAs(sight: Sight, asker: string | null, q: string, { source, category, limit }: SearchFilter): Promise<Chunk[]> {
     const isFiltered = source !== undefined || category !== undefined
     const one = sight !== 'all' && sight.length === 1 ? sight[0] : undefined
-    const search = createChunkSearch({
-      db,
-      embed: vectors.embedQuery,
-      nearest: (vector, k) => vectors.nearest(vector, k, sight),
-      resourcesPath,
-    })
-    const found = await search.search({
+    const found = await byQuestion.search({
       q: q.slice(0, MAX_QUESTION),
       personIds: sight === 'all' ? 'all' : sight.filter((id) => id !== null),
       includeHousehold: sight === 'all' || sight.includes(null),
@@ -195,11 +182,11 @@ export function createChunksService({ db, events, household, vectors, resourcesP
       now: new Date(),
       timezone: household.get().household.timezone,
     })
-    return withRows(found)
-      .filter(({ row }) => isInSight(sight, row.personId))
-      .filter(({ row }) => (source === undefined || row.source === source) && (category === undefined || row.category === category))
+    return rowsOf(found.map(({ id }) => id))
+      .filter((row) => isInSight(sight, row.personId))
+      .filter((row) => (source === undefined || row.source === source) && (category === undefined || row.category === category))
       .slice(0, limit)
-      .map(({ row, score }) => ({ chunk: toChunk(row), score }))
+      .map(toChunk)
   }
 
   return {
@@ -220,11 +207,11 @@ export function createChunksService({ db, events, household, vectors, resourcesP
     },
 
     /** Best first. */
-    search: (caller: Caller, q: string, filter: SearchFilter): Promise<FoundChunk[]> =>
+    search: (caller: Caller, q: string, filter: SearchFilter): Promise<Chunk[]> =>
       searchAs(narrowed(caller, filter.personId), caller.personId, q, filter),
 
     /** Best first, of the person’s and the household’s own. */
-    searchFor: (personId: string | null, q: string, limit: number): Promise<FoundChunk[]> =>
+    searchFor: (personId: string | null, q: string, limit: number): Promise<Chunk[]> =>
       searchAs(personId === null ? [null] : [null, personId], personId, q, { limit }),
 
     /** What is always to be told, newest first. */
@@ -241,8 +228,9 @@ export function createChunksService({ db, events, household, vectors, resourcesP
       const before = mustSee(caller, id)
       if (fields.personId !== undefined) checkOwner(caller, fields.personId)
       const content = fields.content ?? before.content
+      // a title that was made of the text follows it, even where the record is sent back as it was read
       const isTitleMade = before.title === titleOf(before.content)
-      const title = fields.title ?? (isTitleMade ? '' : before.title)
+      const title = isTitleMade && (fields.title ?? before.title) === before.title ? '' : (fields.title ?? before.title)
       const text = { content, title: title || titleOf(content) }
       const isNewText = text.content !== before.content || text.title !== before.title
       const embedded = isNewText ? await vectors.embed(text) : []

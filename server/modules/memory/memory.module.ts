@@ -45,7 +45,7 @@ export function createMemory({ db, events, household, dataPath, resourcesPath, d
   const facts = createFactsService({ db, events })
   const chunks = createChunksService({ db, events, household, vectors, resourcesPath })
   const notes = createNoteKeeper({ db, chunks })
-  const recollection = createRecollection({ chunks, facts, household })
+  const recollection = createRecollection({ chunks, facts, household, resourcesPath })
   const rawFiles = createRawFiles({ dataPath, defaultSoulPath: join(resourcesPath, 'soul.md'), log })
   const rawMemory = async () => ({ soul: await rawFiles.soul(), memory: await rawFiles.memory() })
 
@@ -68,11 +68,12 @@ export function createMemory({ db, events, household, dataPath, resourcesPath, d
         async chunks({ query }, { caller }) {
           const { q, ...filter } = query
           if (q === undefined) return chunks.list(caller, filter)
-          const found =
-            q.trim() === ''
-              ? chunks.list(caller, { ...filter, history: false, cursor: undefined }).chunks
-              : (await chunks.search(caller, q, filter)).map(({ chunk }) => chunk)
-          return { chunks: found, formatted: memoryBlock(found, household.get()) }
+          if (q.trim() === '') {
+            const { chunks: newest } = chunks.list(caller, { ...filter, history: false, cursor: undefined })
+            return { chunks: newest, formatted: memoryBlock(newest, household.get()) }
+          }
+          const found = await chunks.search(caller, q, filter)
+          return { chunks: found, formatted: await recollection.formatted(q, found) }
         },
         addChunk: async ({ body }, { caller }) => ({ chunk: await chunks.add(caller, body) }),
         chunk: ({ params }, { caller }) => chunks.get(caller, params.id),

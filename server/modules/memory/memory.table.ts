@@ -70,6 +70,7 @@ export const ChunkTable = table<ChunkRow>(
     { name: 'memory_chunk_message', columns: ['messageId'] },
     { name: 'memory_chunk_source', columns: ['source', 'observedAt'] },
     { name: 'memory_chunk_pinned', columns: ['pinned', 'observedAt'] },
+    { name: 'memory_chunk_promoted', columns: ['promoted', 'observedAt'] },
   ],
 )
 

@@ -1,6 +1,7 @@
 import type { Caller } from '../../kit/caller.ts'
 import type { HouseholdService } from '../household/household.service.ts'
-import type { ChunksService, FoundChunk } from './chunks.service.ts'
+import { bearingOn } from './bearing.ts'
+import type { ChunksService } from './chunks.service.ts'
 import { dayInWords } from './day-in-words.ts'
 import type { FactsService } from './facts.service.ts'
 import type { Chunk, MemoryEntry } from './memory.contract.ts'
@@ -11,6 +12,7 @@ export interface RecollectionDeps {
   chunks: ChunksService
   facts: FactsService
   household: HouseholdService
+  resourcesPath: string
 }
 
 export interface Recalled {
@@ -19,7 +21,9 @@ export interface Recalled {
   answer: string | null
 }
 
-const PROMPT = { promoted: 12, found: 8, facts: 6, floor: 0.45 }
+const PROMPT = { promoted: 12, found: 8, facts: 6 }
+/** What bears less on a sentence is not told for it. */
+const BEARS = 0.33
 /** Of the words asked about, so many must stand in what answers. */
 const CLEAR = 0.6
 const HALF = 0.5
@@ -45,7 +49,7 @@ function telling(content: string, asked: ReadonlySet<string>): string {
 export type RecollectionService = ReturnType<typeof createRecollection>
 
 /** Finds what is remembered that bears on a sentence, for an answer or for a model's prompt. */
-export function createRecollection({ chunks, facts, household }: RecollectionDeps) {
+export function createRecollection({ chunks, facts, household, resourcesPath }: RecollectionDeps) {
   /** Facts that the sentence names, or that hold most of what it asks about. */
   function factsFor(text: string, asked: ReadonlySet<string>): MemoryEntry[] {
     return facts
@@ -60,11 +64,21 @@ export function createRecollection({ chunks, facts, household }: RecollectionDep
   }
 
   return {
+    /** What of these bears on the question as a Markdown block; the best one in any case. */
+    async formatted(question: string, found: readonly Chunk[]): Promise<string> {
+      const bearing = await bearingOn(question, resourcesPath)
+      return memoryBlock(
+        found.filter((chunk, place) => place === 0 || bearing(textOfChunk(chunk)) >= BEARS),
+        household.get(),
+      )
+    },
+
     /** What always has to be told, then what bears on the text, in one block; sources are the chunks in it. */
     async forPrompt(caller: Caller, text: string): Promise<{ block: string; sources: { chunkId: string; title: string }[] }> {
       const asked = tellingStems(text)
       const found = caller.scope === 'guest' || asked.size === 0 ? [] : await chunks.search(caller, text, { limit: PROMPT.found })
-      const near = found.filter(({ score }) => score >= PROMPT.floor).map(({ chunk }) => chunk)
+      const bearing = await bearingOn(text, resourcesPath)
+      const near = found.filter((chunk) => bearing(textOfChunk(chunk)) >= BEARS)
       const always = caller.scope === 'guest' ? [] : chunks.promoted(caller, PROMPT.promoted)
       const told = new Map([...always, ...near].map((chunk) => [chunk.id, chunk]))
       const known = caller.scope === 'guest' ? [] : factsFor(text, asked).slice(0, PROMPT.facts)
@@ -78,11 +92,11 @@ export function createRecollection({ chunks, facts, household }: RecollectionDep
       const asked = tellingStems(query)
       const found = await chunks.search(caller, query, { limit: Math.max(limit, 10) })
       const clear = found
-        .map((each: FoundChunk) => ({ ...each, met: shareMet(asked, textOfChunk(each.chunk)) }))
+        .map((chunk) => ({ chunk, met: shareMet(asked, textOfChunk(chunk)) }))
         .filter(({ met }) => met >= CLEAR)
-        .sort((a, b) => b.met - a.met || b.score - a.score)
+        .sort((a, b) => b.met - a.met)
       const [fact] = factsFor(query, asked).filter((entry) => shareMet(asked, textOfFact(entry)) >= Math.max(CLEAR, clear[0]?.met ?? 0))
-      const shown = [...new Set([...clear, ...found].map(({ chunk }) => chunk))].slice(0, limit)
+      const shown = [...new Set([...clear.map(({ chunk }) => chunk), ...found])].slice(0, limit)
       if (fact) return { chunks: shown, answer: `${fact.key}: ${fact.value}` }
       return { chunks: shown, answer: clear[0] ? answerOf(clear[0].chunk, asked, caller.personId) : null }
     },
