@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { languagesIn } from '../server/modules/understanding/language.ts'
-import type { UnderstandingContext, Understood } from '../server/modules/understanding/understood.ts'
 import { createUnderstanding } from '../server/modules/understanding/understanding.ts'
+import type { UnderstandingContext, Understood } from '../server/modules/understanding/understood.ts'
 import { report } from './support/measure.ts'
 
 /**
@@ -48,9 +48,17 @@ const HERE = 'Living Room'
 
 const one = (value: unknown) => (Array.isArray(value) ? String(value[0]) : typeof value === 'string' ? value.trim() : undefined)
 const same = (ours: unknown, theirs: unknown) =>
-  [theirs].flat().some((each) => String(each).trim().toLowerCase() === String(ours ?? '').trim().toLowerCase())
+  [theirs].flat().some(
+    (each) =>
+      String(each).trim().toLowerCase() ===
+      String(ours ?? '')
+        .trim()
+        .toLowerCase(),
+  )
 const milliseconds = (slots: Row['slots'], prefix: string) =>
-  Number(slots[`${prefix}hours`] ?? 0) * 3_600_000 + Number(slots[`${prefix}minutes`] ?? 0) * 60_000 + Number(slots[`${prefix}seconds`] ?? 0) * 1_000
+  Number(slots[`${prefix}hours`] ?? 0) * 3_600_000 +
+  Number(slots[`${prefix}minutes`] ?? 0) * 60_000 +
+  Number(slots[`${prefix}seconds`] ?? 0) * 1_000
 
 /** What is wrong with what was understood; null where nothing is. */
 function fault({ intent, slots }: Row, understood: Understood | null): string | null {
@@ -79,7 +87,9 @@ function fault({ intent, slots }: Row, understood: Understood | null): string | 
 
 /** The things of the house those sentences speak of. */
 function contextOf(rows: readonly Row[]): UnderstandingContext {
-  const named = (pattern: RegExp) => [...new Set(rows.filter(({ intent }) => pattern.test(intent)).flatMap(({ slots }) => one(slots.name) ?? []))]
+  const named = (pattern: RegExp) => [
+    ...new Set(rows.filter(({ intent }) => pattern.test(intent)).flatMap(({ slots }) => one(slots.name) ?? [])),
+  ]
   const things = (pattern: RegExp) => named(pattern).map((name) => ({ id: name, name }))
   return {
     locale: 'en-US',
@@ -127,6 +137,9 @@ if (path && existsSync(path)) {
   })
   for (const line of faults) console.log(`  ${line}`)
   report('home commands with the right intent and slots', 1 - faults.length / rows.length, '≥ 0.95')
-  const { rate, slowest } = speed(rows.map(({ sentence }) => sentence), context)
+  const { rate, slowest } = speed(
+    rows.map(({ sentence }) => sentence),
+    context,
+  )
   console.log(`${Math.round(rate)} sentences a second, the slowest in ${slowest.toFixed(2)} ms`)
 } else console.log('No file of home commands was named, so they are not measured.')

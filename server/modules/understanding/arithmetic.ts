@@ -1,6 +1,6 @@
 import type { Language } from './language.ts'
 import type { NumberReader } from './numbers.ts'
-import { createPhrases, createPhraseSet } from './phrases.ts'
+import { createPhraseSet, createPhrases } from './phrases.ts'
 import { fold } from './tokens.ts'
 
 /*
@@ -10,7 +10,7 @@ import { fold } from './tokens.ts'
 
 type Lexeme = { kind: 'number'; value: number } | { kind: 'operator'; sign: string }
 
-const LEXEME = /\s+|(\d+(?:[.,]\d+)*|[½¼¾]|\p{L}[\p{L}\p{M}'’]*|[-+*/^()%√×·÷−–:=?])/gyu
+const LEXEME = /\s+|(\d+(?:[.,]\d+)*|[½¼¾]|\p{L}[\p{L}\p{M}'’]*|[-+*/^()%√×·÷−–:=?])/guy
 const SAME: Record<string, string> = { '×': '*', '·': '*', x: '*', '÷': '/', ':': '/', '−': '-', '–': '-', '√': 'sqrt' }
 const SIGNS = new Set(['+', '-', '*', '/', '^', '(', ')', '%', 'sqrt', 'of', '^2', '^3'])
 const MAX_LENGTH = 200

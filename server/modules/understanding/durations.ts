@@ -32,6 +32,7 @@ export type DurationReader = ReturnType<typeof createDurations>
 export function createDurations({ words }: Pick<Language, 'words'>, numbers: NumberReader) {
   const units = createPhrases(words.units.flatMap(({ unit, each, words: names }) => names.map((name) => [name, { unit, each }] as const)))
   const ofUnit = new Set(words.ofUnit)
+  const more = new Set(words.more)
 
   function quantity(said: readonly string[], from: number): { end: number; value: number } | null {
     const word = said[from] ?? ''
@@ -52,6 +53,7 @@ export function createDurations({ words }: Pick<Language, 'words'>, numbers: Num
     const many = quantity(said, from)
     let at = many?.end ?? from
     if (many && many.value < 1) for (let skipped = 0; skipped < 2 && ofUnit.has(said[at] ?? ''); skipped++) at++
+    if (many && more.has(said[at] ?? '')) at++
     const unit = units.at(said, at)
     if (!unit || (!many && unit.value.each === 1)) return null
     const amount = (many?.value ?? 1) * unit.value.each
@@ -59,8 +61,9 @@ export function createDurations({ words }: Pick<Language, 'words'>, numbers: Num
     if (many && numbers.and.has(said[unit.end] ?? '')) {
       let end = unit.end + 1
       if (numbers.one.has(said[end] ?? '')) end++
-      const more = numbers.fractions.get(said[end] ?? '')
-      if (more !== undefined && !units.at(said, end + 1) && !ofUnit.has(said[end + 1] ?? '')) return { end: end + 1, amount: amount + more, unit: unit.value.unit }
+      const rest = numbers.fractions.get(said[end] ?? '')
+      if (rest !== undefined && !units.at(said, end + 1) && !ofUnit.has(said[end + 1] ?? ''))
+        return { end: end + 1, amount: amount + rest, unit: unit.value.unit }
     }
     return { end: unit.end, amount, unit: unit.value.unit }
   }

@@ -124,7 +124,12 @@ export function createEngine(language: Language) {
         // Signs are no words: they stand before the first and behind the last.
         const start = from === 0 ? 0 : first.start
         const end = to === said.length ? text.length : last.end
-        const found = readers.arithmetic.read(text.slice(start, end).trim().replace(/[.!]+$/, ''))
+        const found = readers.arithmetic.read(
+          text
+            .slice(start, end)
+            .trim()
+            .replace(/[.!]+$/, ''),
+        )
         return found && understood('calculate', { ...found })
       }
 
@@ -135,7 +140,8 @@ export function createEngine(language: Language) {
             const { inTime } = value as { inTime?: { ms: number } }
             if (!inTime || (at === from) === (end === to)) continue
             const inner = at === from ? best(end, to) : end === to ? best(from, at) : null
-            if (inner && LATER.has(inner.intent)) return understood('later', { command: inner.intent, slots: inner.slots, durationMs: inTime.ms })
+            if (inner && LATER.has(inner.intent))
+              return understood('later', { command: inner.intent, slots: inner.slots, durationMs: inTime.ms })
           }
         }
         return null

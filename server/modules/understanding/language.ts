@@ -45,8 +45,14 @@ export const Language = z.object({
     fractions: Numbers,
     /** May stand between a fraction and its unit. */
     ofUnit: Words,
+    /** May stand between a number and its unit. */
+    more: Words,
     units: z.array(
-      z.object({ unit: z.enum(['seconds', 'minutes', 'hours', 'days', 'weeks', 'months', 'years']), each: z.number().default(1), words: Words }),
+      z.object({
+        unit: z.enum(['seconds', 'minutes', 'hours', 'days', 'weeks', 'months', 'years']),
+        each: z.number().default(1),
+        words: Words,
+      }),
     ),
     when: z.object({
       before: Words,

@@ -47,11 +47,18 @@ export function decide(when: When, now: DateTime, purpose: Purpose): Moment | nu
     const moment = now.plus(Object.fromEntries(inTime.parts.map(({ amount, unit }) => [unit, amount])))
     const timed = inTime.parts.some(({ unit }) => unit === 'hours' || unit === 'minutes' || unit === 'seconds')
     if (!moment.isValid) return null
-    return timed ? { at: moment, timed } : { at: purpose === 'reminder' ? moment.set({ hour: MORNING, minute: 0, second: 0, millisecond: 0 }) : moment.startOf('day'), timed: false }
+    return timed
+      ? { at: moment, timed }
+      : {
+          at: purpose === 'reminder' ? moment.set({ hour: MORNING, minute: 0, second: 0, millisecond: 0 }) : moment.startOf('day'),
+          timed: false,
+        }
   }
   const timed = when.clock !== undefined || partOfDay !== undefined
   const hour = partOfDay ?? MORNING
-  const clocks = when.clock ? readings(when.clock, purpose, when.day !== undefined || recurrence !== undefined) : [{ hour, minute: 0, open: false }]
+  const clocks = when.clock
+    ? readings(when.clock, purpose, when.day !== undefined || recurrence !== undefined)
+    : [{ hour, minute: 0, open: false }]
   const [clock] = clocks as [Clock, ...Clock[]]
   if (recurrence) {
     const start = when.day ? at(when.day, { hour: 0, minute: 0 }, zone) : now.startOf('day')

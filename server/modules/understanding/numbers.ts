@@ -43,7 +43,8 @@ export function createNumbers({ words }: Pick<Language, 'words'>) {
       const value = small.get(word)
       const factor = times.get(word)
       if (value !== undefined) {
-        const fits: boolean = group === null || (group % 100 === 0 && group > 0) || (group % 10 === 0 && group % 100 >= 20 && value < 10 && value > 0)
+        const fits: boolean =
+          group === null || (group % 100 === 0 && group > 0) || (group % 10 === 0 && group % 100 >= 20 && value < 10 && value > 0)
         if (!fits) break
         group = (group ?? 0) + value
       } else if (factor !== undefined && (group !== null || one.has(said[at - 1] ?? '') || at === from)) {

@@ -4,11 +4,11 @@ import { zoneCities } from './cities.ts'
 import { createDurations } from './durations.ts'
 import type { Language } from './language.ts'
 import type { Span, Spans } from './matcher.ts'
-import { createNameIndex, type NameIndex, type Named } from './names.ts'
+import { createNameIndex, type Named, type NameIndex } from './names.ts'
 import { createNumbers } from './numbers.ts'
 import { createPeriods } from './periods.ts'
-import { createPhrases, type Phrases } from './phrases.ts'
-import { said, type Sentence } from './tokens.ts'
+import { createPhrases, type Phrases, wordsOf } from './phrases.ts'
+import { type Sentence, said } from './tokens.ts'
 import type { UnderstandingNames } from './understood.ts'
 import { createWhens } from './whens.ts'
 
@@ -29,12 +29,16 @@ export function createReaders(language: Language) {
   const durations = createDurations(language, numbers)
   const whens = createWhens(language, numbers, durations)
   const periods = createPeriods(language)
-  const measures = createPhrases(Object.entries(words.measures).flatMap(([measure, names]) => names.map((name) => [name, measure] as const)))
+  const measures = createPhrases(
+    Object.entries(words.measures).flatMap(([measure, names]) => names.map((name) => [name, measure] as const)),
+  )
   const leaveOut = new Set(words.articles)
   const leaveOutOfLists = new Set([...words.articles, ...words.lists.word])
   const notNames = new Set([...words.notNames, ...words.articles])
+  /** What a list for shopping is called where there is none yet. */
+  const SHOPPING = words.lists.shopping[0] ?? 'shopping'
   const wellKnownLists = createPhrases<ListName>([
-    ...words.lists.shopping.map((name) => [name, { name: 'shopping' }] as const),
+    ...words.lists.shopping.map((name) => [name, { name: SHOPPING }] as const),
     ...words.lists.todo.map((name) => [name, { name: null }] as const),
   ])
   let cities: Phrases<string> | undefined
@@ -73,7 +77,12 @@ export function createReaders(language: Language) {
     return spans
   }
 
+  /** What this house calls the list for shopping. */
+  const shoppingList = (lists: readonly string[]): string =>
+    lists.find((name) => wellKnownLists.at(wordsOf(name), 0)?.value.name === SHOPPING) ?? SHOPPING
+
   return {
+    shoppingList,
     numbers,
     durations,
     arithmetic: createArithmetic(language, numbers),
@@ -89,6 +98,7 @@ export function createReaders(language: Language) {
       function open(from: number, most: number, check: boolean): Span[] {
         const spans: Span[] = []
         for (let end = from + 1; end <= spoken.length && end - from <= most; end++) {
+          if (check && durations.at(spoken, end - 2).length > 0) break
           if (!check || (!notNames.has(spoken[from] as string) && !notNames.has(spoken[end - 1] as string))) {
             spans.push({ end, value: said(sentence, from, end) })
           }
@@ -98,8 +108,12 @@ export function createReaders(language: Language) {
       }
 
       function lists(from: number): Span[] {
-        const known = named(listIndexOf(names.lists), spoken, from).map(({ end, value }) => ({ end, value: { name: (value as Named).name } }))
-        const wellKnown = wellKnownLists.at(spoken, from)
+        const known = named(listIndexOf(names.lists), spoken, from).map(({ end, value }) => ({
+          end,
+          value: { name: (value as Named).name },
+        }))
+        const found = wellKnownLists.at(spoken, from)
+        const wellKnown = found && { end: found.end, value: found.value.name === null ? found.value : { name: shoppingList(names.lists) } }
         return wellKnown && !known.some(({ end }) => end === wellKnown.end) ? [...known, wellKnown] : known
       }
 

@@ -111,13 +111,22 @@ function play(slots: Slots, { context: { names }, readers, wordsOf }: SlotHelp):
 function listItems(slots: Slots, help: SlotHelp): Slots | null {
   const text = String(slots.items ?? '')
   const named = typeof slots.newList === 'string' ? slots.newList : (slots.list as string | null | undefined)
-  const list = named === undefined ? 'shopping' : named
+  const list = named === undefined ? help.readers.shoppingList(help.context.names.lists) : named
   const items = help.isTaskList(list) ? [text] : help.itemsOf(text)
   if (items.length === 0 || items.length > 40) return null
   return { items, list }
 }
 
-const withinReach = (slots: Slots) => typeof slots.durationMs !== 'number' || (slots.durationMs >= 1_000 && slots.durationMs <= MAX_TIMER_MS)
+/** Something on a list; what is listed with `and` is several things there, but for tasks. */
+function listItem(slots: Slots, help: SlotHelp): Slots {
+  const { newList, ...rest } = slots
+  const named = newList ?? slots.list
+  const list = named === undefined ? help.readers.shoppingList(help.context.names.lists) : (named as string | null)
+  return { ...rest, list, items: help.isTaskList(list) ? [slots.item] : help.itemsOf(String(slots.item ?? '')) }
+}
+
+const withinReach = (slots: Slots) =>
+  typeof slots.durationMs !== 'number' || (slots.durationMs >= 1_000 && slots.durationMs <= MAX_TIMER_MS)
 const isLevel = (level: unknown) => typeof level === 'number' && level >= 0 && level <= 100
 
 const finishers: Record<string, (slots: Slots, help: SlotHelp) => Slots | null> = {
@@ -127,9 +136,9 @@ const finishers: Record<string, (slots: Slots, help: SlotHelp) => Slots | null> 
   alarm_set: alarm,
   media_play: play,
   list_add: listItems,
-  list_complete: (slots) => ({ ...slots, list: slots.list === undefined ? 'shopping' : slots.list }),
-  list_remove: (slots) => ({ ...slots, list: slots.list === undefined ? 'shopping' : slots.list }),
-  list_show: (slots) => ({ ...slots, ...(slots.list === undefined && { list: 'shopping' }) }),
+  list_complete: listItem,
+  list_remove: listItem,
+  list_show: (slots, help) => ({ list: help.readers.shoppingList(help.context.names.lists), ...slots }),
   timer_set: (slots) => (withinReach(slots) ? slots : null),
   timer_add: (slots) => (withinReach(slots) ? slots : null),
   timer_reduce: (slots) => (withinReach(slots) ? slots : null),
@@ -151,7 +160,7 @@ const finishers: Record<string, (slots: Slots, help: SlotHelp) => Slots | null> 
   convert(slots) {
     const { amount = 1, from, to } = slots
     const result = convert(Number(amount), String(from), String(to))
-    return result === null ? null : { amount, from, to, result }
+    return result === null ? null : { amount, from, to, result: Number(result.toPrecision(12)) }
   },
 }
 

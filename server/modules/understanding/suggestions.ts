@@ -11,7 +11,9 @@ const grams = (words: readonly string[]): Set<string> =>
 export function createSuggestions({ intents, words }: Language): (text: string) => string[] {
   const common = new Set([...words.articles, ...words.notNames])
   const gramsOf = (text: string) => grams(wordsOf(text).filter((word) => !common.has(word)))
-  const examples = Object.entries(intents).flatMap(([intent, { examples }]) => examples.map((text) => ({ intent, text, grams: gramsOf(text) })))
+  const examples = Object.entries(intents).flatMap(([intent, { examples }]) =>
+    examples.map((text) => ({ intent, text, grams: gramsOf(text) })),
+  )
   const counts = new Map<string, number>()
   for (const { grams } of examples) for (const gram of grams) counts.set(gram, (counts.get(gram) ?? 0) + 1)
   const weight = (gram: string) => 1 / (counts.get(gram) ?? Number.POSITIVE_INFINITY)
@@ -19,7 +21,10 @@ export function createSuggestions({ intents, words }: Language): (text: string) 
   return (text) => {
     const asked = gramsOf(text.slice(0, MAX_LOOKED_AT))
     const ranked = examples
-      .map((example) => ({ ...example, score: [...example.grams].reduce((sum, gram) => sum + (asked.has(gram) ? weight(gram) : 0), 0) / Math.sqrt(example.grams.size || 1) }))
+      .map((example) => ({
+        ...example,
+        score: [...example.grams].reduce((sum, gram) => sum + (asked.has(gram) ? weight(gram) : 0), 0) / Math.sqrt(example.grams.size || 1),
+      }))
       .toSorted((a, b) => b.score - a.score)
     const chosen: string[] = []
     const intentsSeen = new Set<string>()

@@ -5,19 +5,11 @@ import { tokenize } from './tokens.ts'
  * `<rule>`, `word[s]`. A template becomes a small automaton over words.
  */
 
-type Node =
-  | { kind: 'word'; word: string }
-  | { kind: 'slot'; type: string; as: string }
-  | { kind: 'put'; as: string; value: string }
-  | { kind: 'all' | 'any'; parts: Node[] }
+type Leaf = { kind: 'word'; word: string } | { kind: 'slot'; type: string; as: string } | { kind: 'put'; as: string; value: string }
+type Node = Leaf | { kind: 'all'; parts: Node[] } | { kind: 'any'; parts: Node[] }
 
 /** A step of an automaton; `next` is the number of the step behind it. */
-export type Step =
-  | { kind: 'word'; word: string; next: number }
-  | { kind: 'slot'; type: string; as: string; next: number }
-  | { kind: 'put'; as: string; value: string; next: number }
-  | { kind: 'any'; nexts: number[] }
-  | { kind: 'end' }
+export type Step = (Leaf & { next: number }) | { kind: 'any'; nexts: number[] } | { kind: 'end' }
 
 export interface Program {
   steps: Step[]

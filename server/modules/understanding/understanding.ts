@@ -41,7 +41,7 @@ export function createUnderstanding({ languages }: UnderstandingOptions) {
     languageFor,
     /** Null where some of it is not understood. The first call compiles the languages. */
     understand(text: string, context: UnderstandingContext): Understood | null {
-      const now = DateTime.fromJSDate(context.now, { zone: context.timezone, locale: context.locale })
+      const now = DateTime.fromJSDate(context.now, { zone: context.timezone })
       if (!now.isValid) return null
       for (const language of ordered(context.locale)) {
         const understood = engineOf(language).understand(text, context, now)

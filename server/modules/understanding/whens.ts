@@ -75,7 +75,9 @@ export function createWhens({ language, words: { when, units } }: Language, numb
   const unitNames = createPhrases(units.flatMap(({ unit, words }) => words.map((word) => [word, unit] as const)))
   const ofEveryMonth = createPhraseSet(when.ofEveryMonth)
   const suffixes = new Set(when.ordinalSuffixes)
-  const [past, to, oclock, halfPast, halfTo] = [when.past, when.to, when.oclock, when.halfPast, when.halfTo].map((words) => createPhraseSet(words))
+  const [past, to, oclock, halfPast, halfTo] = [when.past, when.to, when.oclock, when.halfPast, when.halfTo].map((words) =>
+    createPhraseSet(words),
+  )
   const quarter = createPhraseSet(when.quarter)
   const [morning, afternoon] = [createPhraseSet(when.am), createPhraseSet(when.pm)]
 
@@ -118,6 +120,12 @@ export function createWhens({ language, words: { when, units } }: Language, numb
       at = next.end
     }
     return found.length > 0 ? { end: at, days: [...new Set(found)].toSorted((a, b) => a - b), plural } : null
+  }
+
+  /** The next of a weekday, today not meant. */
+  function weekday(said: readonly string[], from: number, now: DateTime): WhenSpan | null {
+    const named = weekdays.at(said, from)
+    return named && { end: named.end, value: { day: dayOf(now.plus({ days: ((named.value - now.weekday + 6) % 7) + 1 })) } }
   }
 
   function relative(said: readonly string[], from: number): WhenSpan[] {
@@ -233,7 +241,8 @@ export function createWhens({ language, words: { when, units } }: Language, numb
         const dated = start.isCertain('day') || start.isCertain('weekday') || start.isCertain('month')
         const value: When = {}
         const part = spoken.map((_, index) => partsOfDay.at(spoken, index)).find((found) => found !== null)
-        if (dated) value.day = { year: start.get('year') ?? now.year, month: start.get('month') ?? now.month, day: start.get('day') ?? now.day }
+        if (dated)
+          value.day = { year: start.get('year') ?? now.year, month: start.get('month') ?? now.month, day: start.get('day') ?? now.day }
         if (start.isCertain('hour')) {
           const hour = start.get('hour') ?? 0
           const open = !start.isCertain('meridiem') && hour > 0 && hour <= 12 && !spoken.some((word) => /^0\d/.test(word))
@@ -243,11 +252,13 @@ export function createWhens({ language, words: { when, units } }: Language, numb
           value.day ??= dayOf(now)
         }
         if (end?.isCertain('hour')) value.endClock = { hour: end.get('hour') ?? 0, minute: end.get('minute') ?? 0, open: false }
-        if (end && dated) value.endDay = { year: end.get('year') ?? now.year, month: end.get('month') ?? now.month, day: end.get('day') ?? now.day }
+        if (end && dated)
+          value.endDay = { year: end.get('year') ?? now.year, month: end.get('month') ?? now.month, day: end.get('day') ?? now.day }
         return value.day || value.clock ? value : null
       }
 
-      function pieces(from: number): WhenSpan[] {
+      /** `first` where nothing of it was said before: there a bare `evening` is part of a name, such as `parents’ evening`. */
+      function pieces(from: number, first: boolean): WhenSpan[] {
         const spoken = days.at(said, from)
         const part = partsOfDay.at(said, from)
         const single = [
@@ -256,7 +267,8 @@ export function createWhens({ language, words: { when, units } }: Language, numb
           digital(said, from),
           spoken && { end: spoken.end, value: { day: dayOf(now.plus({ days: spoken.value })) } },
           dayOfMonth(said, from, now),
-          part && { end: part.end, value: { partOfDay: part.value } },
+          weekday(said, from, now),
+          part && !(first && part.end === from + 1 && !before.has(said[from - 1] ?? '')) ? { end: part.end, value: { partOfDay: part.value } } : null,
           bareHour(said, from),
         ].filter((span) => span !== null)
         return [...single, ...relative(said, from), ...fromChrono(from)]
@@ -267,7 +279,7 @@ export function createWhens({ language, words: { when, units } }: Language, numb
         let at = span.end
         while (before.has(said[at] ?? '')) at++
         const longer = [...new Set([span.end, at])].flatMap((from) =>
-          pieces(from).flatMap(({ end, value }) => {
+          pieces(from, false).flatMap(({ end, value }) => {
             const merged = merge(span.value, value)
             return merged ? grow({ end, value: merged }, depth + 1) : []
           }),
@@ -281,7 +293,7 @@ export function createWhens({ language, words: { when, units } }: Language, numb
         let at = from
         while (before.has(said[at] ?? '') && at - from < 3) at++
         const spans = [...new Set([from, at])]
-          .flatMap(pieces)
+          .flatMap((start) => pieces(start, true))
           .flatMap((span) => grow(span, 1))
           .toSorted((a, b) => b.end - a.end)
         known.set(from, spans)

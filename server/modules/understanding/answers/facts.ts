@@ -1,0 +1,118 @@
+import { DateTime } from 'luxon'
+import { MEASURES } from '../measures.ts'
+import { type Answer, type AnswerHelp, type Answers, number, type Slots, text } from './answer.ts'
+import { recollect } from './memory.ts'
+
+const plainly =
+  (key: string): Answer =>
+  async (_, { speech }) =>
+    speech.say(key)
+
+function person({ personId, who }: Slots, { household, speaker }: AnswerHelp) {
+  return who === 'me' ? speaker : (household.persons.find(({ id }) => id === personId) ?? null)
+}
+
+/** The next birthday, from today on. */
+function nextBirthday(birthDate: string, today: DateTime): DateTime {
+  const born = DateTime.fromISO(birthDate, { zone: today.zone })
+  const inYear = (year: number) => {
+    const day = born.set({ year })
+    return born.month === 2 && born.day === 29 && !DateTime.local(year).isInLeapYear ? day.set({ month: 2, day: 28 }) : day
+  }
+  const next = inYear(today.year)
+  return next < today.startOf('day') ? inYear(today.year + 1) : next
+}
+
+async function birthday(slots: Slots, help: AnswerHelp) {
+  const { speech } = help
+  const who = person(slots, help)
+  if (!who) return null
+  if (!who.birthDate) {
+    return (help.has('recall') ? await recollect(help.text, help) : null) ?? speech.say('birthday_unknown', { name: who.displayName })
+  }
+  const day = DateTime.fromISO(who.birthDate).setLocale(speech.now().locale ?? 'en')
+  const next = nextBirthday(who.birthDate, speech.now())
+  const days = Math.round(next.diff(speech.now().startOf('day'), 'days').days)
+  const date = day.toLocaleString({ day: 'numeric', month: 'long' })
+  return speech.say(days === 0 ? 'birthday_today' : 'birthday_is', { name: who.displayName, date, count: days })
+}
+
+async function age(slots: Slots, help: AnswerHelp) {
+  const who = person(slots, help)
+  if (!who) return null
+  if (!who.birthDate)
+    return (help.has('recall') ? await recollect(help.text, help) : null) ?? help.speech.say('birthday_unknown', { name: who.displayName })
+  const years = Math.floor(help.speech.now().diff(DateTime.fromISO(who.birthDate, { zone: help.speech.now().zone }), 'years').years)
+  return help.speech.say('age_is', { name: who.displayName, count: years })
+}
+
+async function birthdays(_: Slots, { household, speech }: AnswerHelp) {
+  const today = speech.now()
+  const known = household.persons
+    .flatMap(({ displayName, birthDate }) => (birthDate ? [{ displayName, next: nextBirthday(birthDate, today) }] : []))
+    .toSorted((a, b) => a.next.toMillis() - b.next.toMillis())
+  if (known.length === 0) return speech.say('birthdays_unknown')
+  return speech.say('birthdays', {
+    items: speech.list(known.map(({ displayName, next }) => `${displayName} (${next.toLocaleString({ day: 'numeric', month: 'long' })})`)),
+  })
+}
+
+async function houseStatus(_: Slots, { run, has, speech }: AnswerHelp) {
+  const count = async (action: string, params: Record<string, unknown>, key: string) => {
+    if (!has(action)) return []
+    const { data } = await run(action, params, 'no_status')
+    const open = Array.isArray(data) ? data.length : 0
+    return open > 0 ? [speech.say(key, { count: open })] : []
+  }
+  const now = speech.now()
+  const parts = [
+    ...(await count('list_events', { from: now.toUTC().toISO(), to: now.endOf('day').toUTC().toISO() }, 'status_events')),
+    ...(await count('list_todos', { status: 'open' }, 'status_todos')),
+    ...(await count('list_timers', {}, 'status_timers')),
+  ]
+  return parts.length === 0 ? speech.say('status_quiet') : speech.say('status', { items: speech.list(parts) })
+}
+
+export const factAnswers: Answers = {
+  time: async ({ zone, name }, { speech }) =>
+    zone
+      ? speech.say('time_in', { city: text(name), time: speech.time(new Date(speech.now().toMillis()), text(zone)) })
+      : speech.say('time', { time: speech.time(new Date(speech.now().toMillis())) }),
+  async date({ on, zone, ask }, { speech }) {
+    const now = speech.now()
+    if (ask === 'week') return speech.say('week_is', { week: now.weekNumber })
+    if (ask === 'year') return speech.say('year_is', { year: now.year })
+    if (ask === 'month') return speech.say('month_is', { month: now.toLocaleString({ month: 'long' }) })
+    if (on) return speech.say('date_is', { date: speech.date(text(on)) })
+    return speech.say('date', { date: speech.date(new Date(now.toMillis()), text(zone) || undefined) })
+  },
+  people: async (_, { household: { persons }, speech }) =>
+    speech.say('people', { names: speech.list(persons.map(({ displayName }) => displayName)), count: persons.length }),
+  birthday,
+  age,
+  birthdays,
+  house_status: houseStatus,
+  calculate: async ({ result }, { speech }) => speech.say('result', { result: speech.number(number(result) ?? 0) }),
+  async convert({ amount, from, to, result }, { speech }) {
+    const sign = (measure: unknown) => MEASURES[text(measure)]?.sign ?? ''
+    const rounded = Number((number(result) ?? 0).toPrecision(4))
+    return speech.say('converted', {
+      amount: speech.number(number(amount) ?? 1),
+      from: sign(from),
+      result: speech.number(rounded),
+      to: sign(to),
+    })
+  },
+  help: plainly('help'),
+  never_mind: plainly('never_mind'),
+  thanks: plainly('thanks'),
+  async greeting({ part }, { speech, speaker }) {
+    return speech.say(speaker ? 'greeting_named' : 'greeting', {
+      hello: speech.say(`hello_${text(part) || 'day'}`),
+      name: speaker?.displayName ?? '',
+    })
+  },
+  goodbye: async ({ part }, { speech }) => speech.say(part === 'night' ? 'good_night' : 'goodbye'),
+  how_are_you: plainly('how_are_you'),
+  who_are_you: plainly('who_are_you'),
+}

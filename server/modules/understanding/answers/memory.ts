@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { type AnswerHelp, type Answers, type Slots, text } from './answer.ts'
+
+const NONE = 'cannot_memory'
+const Chunk = z.object({ id: z.string(), title: z.string(), content: z.string(), observedAt: z.string() })
+const Recalled = z.object({ chunks: z.array(Chunk), answer: z.string().nullable() })
+const Remembered = z.object({ chunk: Chunk })
+
+/** What memory has to say about something, with what it rests on; null where nothing is clearly about it. */
+export async function recollect(query: string, { run, speech }: AnswerHelp) {
+  const { data } = await run('recall', { query }, NONE)
+  const recalled = Recalled.safeParse(data).data
+  const [best] = recalled?.chunks ?? []
+  if (!recalled?.answer) return null
+  const said =
+    speech.language === 'en' || !best ? recalled.answer : speech.say('told_me', { day: speech.day(best.observedAt), content: best.content })
+  return { text: said, sources: best ? [{ chunkId: best.id, title: best.title }] : [] }
+}
+
+async function recallAbout({ query }: Slots, help: AnswerHelp) {
+  return (await recollect(text(query), help)) ?? help.speech.say('know_nothing', { query: text(query) })
+}
+
+export const memoryAnswers: Answers = {
+  async remember({ content, about, subject }, help) {
+    const whole = text(content) || [text(about), text(subject)].filter(Boolean).join(' ')
+    const result = await help.run('remember', { content: whole }, NONE)
+    const chunk = Remembered.safeParse(result.data).data?.chunk
+    return { text: help.told(result, 'remembered', { content: whole }), sources: chunk ? [{ chunkId: chunk.id, title: chunk.title }] : [] }
+  },
+  /** The whole question finds more than the piece of it that was captured. */
+  recall: (_, help) => recollect(help.text.replaceAll(/\s+/g, ' ').trim().slice(0, 1_000), help),
+  recall_about: recallAbout,
+  async recall_me(_, help) {
+    const name = help.speaker?.displayName
+    return (name && (await recollect(name, help))) || help.speech.say(name ? 'know_you_as' : 'know_nobody', { name: name ?? '' })
+  },
+  async forget({ query }, help) {
+    const found = await recollect(text(query), help)
+    const [source] = found?.sources ?? []
+    if (!source) return help.speech.say('forget_unknown', { query: text(query) })
+    return help.told(await help.run('forget', { chunkId: source.chunkId }, NONE), 'forgotten', { title: source.title })
+  },
+  async forget_that(_, help) {
+    const [source] = help.lastSources
+    if (!source) return help.speech.say('forget_what')
+    return help.told(await help.run('forget', { chunkId: source.chunkId }, NONE), 'forgotten', { title: source.title })
+  },
+  async why_known(_, { lastSources, describeSource, speech }) {
+    const [source] = lastSources
+    if (!source) return speech.say('why_nothing')
+    const origin = await describeSource(source.chunkId)
+    if (!origin) return speech.say('why_gone', { title: source.title })
+    return {
+      text: speech.say('why_told', { day: speech.day(origin.observedAt), content: origin.content.slice(0, 500) }),
+      sources: [source],
+    }
+  },
+}

@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto'
+import type { ActionCall, ActionRegistry } from '../../kit/actions.ts'
+import type { Caller } from '../../kit/caller.ts'
+import { AppError } from '../../kit/errors.ts'
+import type { MessageSource, ToolCall } from '../chat/chat.contract.ts'
+import type { Household, Person } from '../household/household.contract.ts'
+import { type AnswerHelp, type Answers, Missing, type SourceOrigin } from './answers/answer.ts'
+import { calendarAnswers } from './answers/calendar.ts'
+import { factAnswers } from './answers/facts.ts'
+import { listAnswers } from './answers/lists.ts'
+import { mediaAnswers } from './answers/media.ts'
+import { memoryAnswers } from './answers/memory.ts'
+import { thingAnswers } from './answers/things.ts'
+import { timerAnswers } from './answers/timers.ts'
+import { createSpeech } from './speech.ts'
+import type { Understanding } from './understanding.ts'
+import type { UnderstandingContext, UnderstandingNames } from './understood.ts'
+
+export interface GrammarReply {
+  intent: string
+  text: string
+  toolCalls: ToolCall[]
+  /** The memories it rests on, for asking back. */
+  sources: MessageSource[]
+  /** False where the question might have been about something else. */
+  sure: boolean
+}
+
+export interface GrammarRepliesDeps {
+  understanding: Understanding
+  actions: ActionRegistry
+  household: { get(): { household: Household; persons: Person[] } }
+  /** What the things of the house are called, as far as this caller may know. */
+  names(caller: Caller): UnderstandingNames
+  /** Where a memory came from; null where it is gone or not for this caller. */
+  describeSource(chunkId: string, call: ActionCall): Promise<SourceOrigin | null>
+  now?: () => Date
+}
+
+export type GrammarReplies = ReturnType<typeof createGrammarReplies>
+
+const ANSWERS: Answers = {
+  ...timerAnswers,
+  ...listAnswers,
+  ...calendarAnswers,
+  ...memoryAnswers,
+  ...mediaAnswers,
+  ...thingAnswers,
+  ...factAnswers,
+}
+
+/** Does what sentences ask for and says so, without any model. */
+export function createGrammarReplies({
+  understanding,
+  actions,
+  household,
+  names,
+  describeSource,
+  now = () => new Date(),
+}: GrammarRepliesDeps) {
+  function contextOf(caller: Caller): UnderstandingContext & { speakerPerson: Person | null } {
+    const house = household.get()
+    const speaker = house.persons.find(({ id }) => id === caller.personId) ?? null
+    return {
+      locale: house.household.locale,
+      timezone: house.household.timezone,
+      now: now(),
+      names: names(caller),
+      ...(speaker && { speaker: { id: speaker.id, name: speaker.displayName } }),
+      speakerPerson: speaker,
+    }
+  }
+
+  return {
+    /** Null where it is not understood, or where it may be and the house knows nothing of it. */
+    async answer(text: string, call: ActionCall & { lastSources: readonly MessageSource[] }): Promise<GrammarReply | null> {
+      const context = contextOf(call.caller)
+      const understood = understanding.understand(text, context)
+      const answer = understood && ANSWERS[understood.intent]
+      if (!understood || !answer) return null
+      const speech = createSpeech(understanding.languageFor(context.locale, understood.language), context, now)
+      const toolCalls: ToolCall[] = []
+      const help: AnswerHelp = {
+        text,
+        speech,
+        names: context.names,
+        household: household.get(),
+        speaker: context.speakerPerson,
+        lastSources: call.lastSources,
+        call,
+        has: (action) => actions.find(action) !== undefined,
+        async run(name, params, missing) {
+          if (!actions.find(name)) throw new Missing(missing)
+          const shown = { id: randomUUID(), name, params }
+          try {
+            const result = await actions.run(name, params, call)
+            toolCalls.push({ ...shown, status: 'done', output: result.output, ...(result.data !== undefined && { data: result.data }) })
+            return result
+          } catch (error) {
+            if (error instanceof AppError) toolCalls.push({ ...shown, status: 'failed', output: error.message })
+            throw error
+          }
+        },
+        told: ({ output }, key, values) => (speech.language === 'en' ? output : speech.say(key, values)),
+        describeSource: (chunkId) => describeSource(chunkId, call),
+      }
+
+      /** What went wrong, kindly. */
+      function sorry(error: unknown): string {
+        if (error instanceof Missing) return speech.say(error.reply)
+        if (!(error instanceof AppError)) throw error
+        if (error.status === 403) return speech.say('not_allowed')
+        if (speech.language === 'en') return error.message
+        return speech.say(error.status === 404 ? 'not_found' : 'failed')
+      }
+
+      const { intent, slots, maybe } = understood
+      try {
+        const said = await answer(slots, help)
+        if (said === null) return null
+        const reply = typeof said === 'string' ? { text: said, sources: [] } : said
+        return { intent, ...reply, toolCalls, sure: !maybe }
+      } catch (error) {
+        // What a model may know better is not refused here.
+        if (maybe && (error instanceof Missing || (error instanceof AppError && error.status === 403))) return null
+        return { intent, text: sorry(error), toolCalls, sources: [], sure: !maybe }
+      }
+    },
+    /** Says honestly that it was not understood, with the nearest sentences that would be. */
+    notUnderstood(text: string, caller: Caller): string {
+      const context = contextOf(caller)
+      const speech = createSpeech(understanding.languageFor(context.locale), context, now)
+      const examples = understanding.suggest(text, context).map((example) => speech.say('quoted', { text: example }))
+      return speech.say('not_understood', { examples: speech.list(examples) })
+    },
+  }
+}
