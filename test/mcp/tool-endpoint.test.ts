@@ -190,3 +190,15 @@ test('every answer carries a request id and stays out of caches', async () => {
   const noted = await post(house.bearer(keys.member), { jsonrpc: '2.0', method: 'notifications/initialized' })
   expect([noted.status, await noted.text()]).toEqual([202, ''])
 })
+
+test('nothing answers before the house is set up', async () => {
+  await using bare = await startHouse({ setUp: false })
+  for (const [path, init] of [
+    ['/mcp', { ...json(INITIALIZE), headers: ACCEPT }],
+    ['/v1/models', {}],
+    ['/v1/nope', {}],
+  ] as const) {
+    const answer = await bare.stranger().fetch(path, init)
+    expect([answer.status, ((await answer.json()) as { code: string }).code], path).toEqual([503, 'setup_required'])
+  }
+})

@@ -7,6 +7,8 @@ import type { Embedder } from '../../server/modules/memory/embedder.ts'
 import type { Llm } from '../../server/modules/models/llm.ts'
 import { EmbeddingRequest } from '../../server/modules/openai/openai.contract.ts'
 import { createOpenAi } from '../../server/modules/openai/openai.module.ts'
+import { json } from '../support/credentials.ts'
+import { startHouse } from '../support/house.ts'
 
 /** Vectors that tell which text they are of. */
 const lengths: Embedder = {
@@ -61,4 +63,22 @@ test('two thousand texts come whole', async () => {
 test('without an embedding model, and for a size it does not have, it says so', async () => {
   await expect(embed({ input: 'x' }, null)).rejects.toMatchObject({ status: 503, code: 'model_unavailable' })
   await expect(embed({ input: 'x', dimensions: 256 })).rejects.toMatchObject({ status: 400, details: [{ path: 'body.dimensions' }] })
+})
+
+test('a house embeds by what embeds its memory', async () => {
+  await using house = await startHouse()
+  const owner = await house.residentOwner()
+  const answer = await owner.fetch(
+    '/v1/embeddings',
+    json({ model: 'any', input: ['The cat sleeps.', 'A cat is sleeping.', 'Taxes are due.'] }),
+  )
+  expect(answer.status).toBe(200)
+  const { data, model } = (await answer.json()) as { data: { embedding: number[] }[]; model: string }
+  const [cat = [], cats = [], taxes = []] = data.map(({ embedding }) => embedding)
+  const dot = (a: number[], b: number[]) => a.reduce((sum, value, at) => sum + value * (b[at] ?? 0), 0)
+  expect(model).toMatch(/\S/)
+  expect(dot(cat, cat)).toBeCloseTo(1, 3)
+  expect(dot(cat, cats)).toBeGreaterThan(dot(cat, taxes))
+  expect((await owner.fetch('/v1/embeddings', json({ input: [] }))).status).toBe(400)
+  expect((await house.stranger().fetch('/v1/embeddings', json({ input: 'x' }))).status).toBe(401)
 })
