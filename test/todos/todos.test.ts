@@ -180,9 +180,12 @@ test('a rule is taken away and given by PATCH', async () => {
 
 test('whoever listens hears of it after it is done', async () => {
   const heard: unknown[] = []
-  const off = [todoCreated, todoCompleted, todoChanged].map((event) =>
-    house.app.events.on(event, (data) => void heard.push([event.name, data])),
-  )
+  const { events } = house.app
+  const off = [
+    events.on(todoCreated, (data) => void heard.push(['todo.created', data])),
+    events.on(todoCompleted, (data) => void heard.push(['todo.completed', data])),
+    events.on(todoChanged, (data) => void heard.push(['todo.changed', data])),
+  ]
   const { id } = await add('Listen')
   await phone.api.todos.complete({ params: { id } })
   await phone.api.todos.complete({ params: { id } })
@@ -203,6 +206,15 @@ test('titles may be anything that people write', async () => {
     expect(await titles({ list: title.slice(0, 100).toUpperCase() })).toEqual([todo.title])
   }
   expect((await phone.fetch('/api/todos', json({ title: 'x'.repeat(301) }))).status).toBe(400)
+})
+
+test('guests see none of it', async () => {
+  const guest = await house.pair('Guest', 'guest')
+  const { id } = await add('Secret present', { list: 'presents' })
+  for (const path of ['/api/todos', '/api/todos/lists', `/api/todos/${id}`, '/api/timers'])
+    expect((await guest.fetch(path)).status, path).toBe(403)
+  expect((await guest.fetch('/api/todos', json({ title: 'x' }))).status).toBe(403)
+  expect((await guest.fetch(`/api/todos/${id}/complete`, { method: 'POST' })).status).toBe(403)
 })
 
 test('all is there after a restart', async () => {

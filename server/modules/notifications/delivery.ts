@@ -9,8 +9,8 @@ export type Delivery = (rows: readonly NotificationRow[]) => Promise<void>
 
 /** Sends to devices with an open socket. What reaches nobody stays pending. */
 export function createDelivery({ db, sockets, events }: { db: Database; sockets: SocketRegistry; events: EventBus }): Delivery {
-  const isSent = ({ id, deviceId, title, body, level, category, status }: NotificationRow) =>
-    status === 'pending' && sockets.send(deviceId, notificationPush, { id, title, body, level, category }) > 0
+  const isSent = ({ id, deviceId, title, body, level, category, status, seq, data }: NotificationRow) =>
+    status === 'pending' && sockets.send(deviceId, notificationPush, { id, title, body, level, category, seq, data }) > 0
 
   return async (rows) => {
     const sent = rows.filter(isSent)
