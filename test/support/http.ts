@@ -8,14 +8,21 @@ export interface SendOptions {
   target?: string
 }
 
+/** A form becomes its bytes with the type that names their boundary; anything else its text. */
+async function bodyOf(init: RequestInit): Promise<{ body: string | Buffer | null; type: Record<string, string> }> {
+  if (!(init.body instanceof FormData)) return { body: init.body === undefined || init.body === null ? null : String(init.body), type: {} }
+  const encoded = new Response(init.body)
+  return { body: Buffer.from(await encoded.arrayBuffer()), type: { 'content-type': encoded.headers.get('content-type') ?? '' } }
+}
+
 /**
  * `fetch` over node:http, so that a test can choose its source address, its Host header and an untidy target. Redirects are
  * not followed.
  */
-export function send(url: string, init: RequestInit = {}, { from, target }: SendOptions = {}): Promise<Response> {
+export async function send(url: string, init: RequestInit = {}, { from, target }: SendOptions = {}): Promise<Response> {
   const { hostname, port, pathname, search } = new URL(url)
-  const body = init.body === undefined || init.body === null ? null : String(init.body)
-  const headers = Object.fromEntries(new Headers(init.headers))
+  const { body, type } = await bodyOf(init)
+  const headers = { ...Object.fromEntries(new Headers(init.headers)), ...type }
   return new Promise((resolve, reject) => {
     const outgoing = request(
       {

@@ -129,7 +129,7 @@ export function createLanguageModel({ files, runtime, log }: LanguageModelDeps):
 
     choose: (next) =>
       inTurn(async () => {
-        const unchanged = sameChoice(choice, next) && active?.engine.state().status !== 'error'
+        const unchanged = sameChoice(choice, next) && active !== null && active.engine.state().status !== 'error'
         choice = next
         if (!unchanged) await replace()
       }),
