@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { dataRoot, startServer } from '../support/process.ts'
 import { writeScriptedGguf } from '../support/scripted-gguf.ts'
 import { expectAccessible, openChromium, openContext, picture } from './browser.ts'
-import { heard, say, setUp } from './steps.ts'
+import { ask, heard, setUp } from './steps.ts'
 
 let browser: Browser
 beforeAll(async () => {
@@ -31,27 +31,18 @@ async function liveAnHour(page: Page, base: string, shots: string): Promise<void
   await expectAccessible(page)
 
   await page.goto(`${base}/chat`)
-  await say(page, 'Remember that the boiler code is 4711')
-  await heard(page, 'boiler code')
-  await say(page, 'Remind me to call mum tomorrow at 5pm')
-  await heard(page, /call mum/i)
-  await say(page, 'Add milk and eggs to the shopping list')
-  await heard(page, /milk/i)
-  await say(page, 'Set a pizza timer for 10 minutes')
-  await heard(page, /pizza/i)
-  await say(page, 'Put choir into the calendar on Thursday at 7:30pm')
-  await heard(page, /choir/i)
-  await say(page, 'What is the boiler code?')
-  await heard(page, /4711/)
+  await ask(page, 'Remember that the boiler code is 4711', 'boiler code')
+  await ask(page, 'Remind me to call mum tomorrow at 5pm', /call mum/i)
+  await ask(page, 'Add milk and eggs to the shopping list', /milk/i)
+  await ask(page, 'Set a pizza timer for 10 minutes', /pizza/i)
+  await ask(page, 'Put choir into the calendar on Thursday at 7:30pm', /choir/i)
+  await ask(page, 'What is the boiler code?', /4711/)
   await page.getByText('From 1 memory').last().waitFor()
   await picture(page, `${shots}-chat`)
   await expectAccessible(page)
-  await say(page, 'Why do you know this?')
-  await heard(page, /you (told|said)/i)
-  await say(page, 'What is on the shopping list?')
-  await heard(page, /milk.*eggs|eggs.*milk/i)
-  await say(page, 'How much time is left on the pizza timer?')
-  await heard(page, /minutes/)
+  await ask(page, 'Why do you know this?', /you (told|said)/i)
+  await ask(page, 'What is on the shopping list?', /milk.*eggs|eggs.*milk/i)
+  await ask(page, 'How much time is left on the pizza timer?', /minutes/)
 
   await page.goto(`${base}/todos?list=shopping`)
   await page.getByText('Milk').first().waitFor()
@@ -90,12 +81,9 @@ test('a family’s first hour without any model', { timeout: 180_000 }, async ()
     await setUp(page, server, 'hour')
     await liveAnHour(page, base, 'hour')
     await page.goto(`${base}/chat`)
-    await say(page, 'Write me a poem about the sea')
-    await heard(page, /no language model|cannot/i)
-    await say(page, 'Forget about the boiler code')
-    await heard(page, /forg[eo]t/i)
-    await say(page, 'What is the boiler code?')
-    await heard(page, /do not know|don’t know|nothing/i)
+    await ask(page, 'Write me a poem about the sea', /no language model|cannot/i)
+    await ask(page, 'Forget about the boiler code', /forg[eo]t/i)
+    await ask(page, 'What is the boiler code?', /do not know|don’t know|nothing/i)
     expect(faults).toEqual([])
   } finally {
     await server.stop()
@@ -114,8 +102,7 @@ test('the same with a model that calls a tool', { timeout: 240_000 }, async () =
     await setUp(page, server, 'hour-model')
     await liveAnHour(page, base, 'hour-model')
     await page.goto(`${base}/chat`)
-    await say(page, 'Use a tool to look how long dinner takes')
-    await heard(page, 'That came straight out of a function.')
+    await ask(page, 'Use a tool to look how long dinner takes', 'That came straight out of a function.')
     await heard(page, 'Done: List timers')
     await picture(page, 'hour-model-tool')
     await expectAccessible(page)

@@ -30,6 +30,11 @@ beforeAll(async () => {
   await house
     .stranger()
     .api.pairing.complete({ body: { code, secret, deviceInfo: { name: 'The kitchen tablet with a rather long name', type: 'tablet' } } })
+  await owner.api.memory.addChunk({
+    body: { source: 'note', content: 'The spare key is in the blue jar on the kitchen shelf.', pinned: true },
+  })
+  await owner.api.memory.set({ body: { category: 'house', key: 'Wi-Fi for guests', value: 'hearth-guests / come-on-in' } })
+  await owner.api.actions.execute({ params: { name: 'add_todo' }, body: { title: 'Milk', list: 'shopping' } })
   await owner.api.keys.create({ body: { label: 'Shell on the workbench', scope: 'member' } })
 })
 
@@ -97,6 +102,46 @@ const visits: Visit[] = [
     path: '/settings',
     signedIn: true,
     before: failing('**/api/settings'),
+    ready: (page) => page.getByText('r-1').first().waitFor(),
+  },
+  { name: 'memory', path: '/memory', signedIn: true, ready: (page) => page.getByText('blue jar').first().waitFor() },
+  { name: 'memory-facts', path: '/memory?show=facts', signedIn: true, ready: (page) => page.getByText('Wi-Fi for guests').waitFor() },
+  { name: 'memory-self', path: '/memory?show=self', signedIn: true, ready: (page) => page.getByLabel('Personality text').waitFor() },
+  {
+    name: 'memory-empty',
+    path: '/memory',
+    signedIn: true,
+    before: (page) => page.route('**/api/memory/chunks?**', (route) => route.fulfill({ json: { chunks: [] } })),
+    ready: (page) => page.getByText('Nothing is remembered yet').waitFor(),
+  },
+  {
+    name: 'memory-failing',
+    path: '/memory',
+    signedIn: true,
+    before: failing('**/api/memory/chunks?**'),
+    ready: (page) => page.getByText('r-1').first().waitFor(),
+  },
+  { name: 'actions', path: '/actions', signedIn: true, ready: (page) => page.getByText('add_todo').first().waitFor() },
+  { name: 'actions-runs', path: '/actions?show=runs', signedIn: true, ready: (page) => page.getByText('Add todo').first().waitFor() },
+  {
+    name: 'actions-servers',
+    path: '/actions?show=servers',
+    signedIn: true,
+    ready: (page) => page.getByText('No tool server yet').waitFor(),
+  },
+  {
+    name: 'actions-failing',
+    path: '/actions',
+    signedIn: true,
+    before: failing('**/api/actions'),
+    ready: (page) => page.getByText('r-1').first().waitFor(),
+  },
+  { name: 'models', path: '/models', signedIn: true, ready: (page) => page.getByText('scripted').first().waitFor() },
+  {
+    name: 'models-failing',
+    path: '/models',
+    signedIn: true,
+    before: failing('**/api/models'),
     ready: (page) => page.getByText('r-1').first().waitFor(),
   },
   { name: 'nowhere', path: '/nowhere', signedIn: true, ready: (page) => page.getByRole('main').waitFor() },

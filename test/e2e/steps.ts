@@ -14,6 +14,15 @@ export async function say(page: Page, text: string): Promise<void> {
 export const heard = (page: Page, words: string | RegExp) =>
   page.getByRole('list', { name: 'What was said' }).getByText(words).last().waitFor()
 
+/** Says something and waits for these words in the answer to it. */
+export async function ask(page: Page, text: string, answer: string | RegExp): Promise<void> {
+  const answers = page.getByRole('list', { name: 'What was said' }).locator('> li.assistant')
+  const before = await answers.count()
+  await say(page, text)
+  await answers.nth(before).getByText(answer).first().waitFor()
+  await page.getByRole('button', { name: 'Stop the reply' }).waitFor({ state: 'detached' })
+}
+
 /** Goes through the wizard as its first owner would. */
 export async function setUp(page: Page, server: ServerProcess, shots: string): Promise<void> {
   const pin = /Setup PIN: (\d{6})/.exec(server.stdout())?.[1] ?? ''

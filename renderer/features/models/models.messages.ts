@@ -56,7 +56,7 @@ export const modelsMessages = {
   'models.recommended': 'Recommended',
   'models.licence': (name: string) => `Licence: ${name}`,
   'models.get': 'Download',
-  'models.getOne': (name: string) => `Download ${name}`,
+  'models.getOne': (name: string) => `Download: ${name}`,
   'models.have': 'On this computer',
   'models.import': 'Add a file',
   'models.importing': (name: string) => `Adding ${name}`,
