@@ -27,7 +27,16 @@ const BODIES: Record<string, Record<string, unknown>> = {
   'PATCH /api/settings': { SERVICE_LLM_MODEL: null, SERVICE_PUBLIC_URL: null },
   'POST /api/chat': { message: 'Hello' },
   'POST /api/chat/conversations/{id}': { title: 'Tea' },
+  'POST /api/actions/{name}/execute': { url: 'http://127.0.0.1:9/', method: 'GET', timeoutMs: 100 },
+  'POST /api/mcp/servers': { name: 'shed', url: 'http://127.0.0.1:9/mcp', enabled: false },
+  'PATCH /api/mcp/servers/{id}': { name: 'shed', url: 'http://127.0.0.1:9/mcp', token: null, enabled: false },
+  'POST /mcp': { jsonrpc: '2.0' },
+  'POST /v1/chat/completions': { messages: [{ role: 'user', content: 'Hello' }] },
+  'POST /v1/embeddings': { input: 'Hello' },
 }
+
+/** Whose bodies may have fields that this server does not know: protocols of others, and what an action checks by its own schema. */
+const FREE = ['POST /mcp', 'POST /v1/chat/completions', 'POST /v1/embeddings', 'POST /api/actions/{name}/execute']
 
 /** A query without which a GET is refused for that reason. */
 const QUERY: Record<string, string> = {
@@ -51,7 +60,10 @@ const withBody = specs.filter(({ body }) => body)
 const withId = specs.filter(({ path }) => path.includes('{id}'))
 
 function send(spec: EndpointSpec, init: RequestInit, id: string = randomUUID()): Promise<Response> {
-  return owner.fetch(spec.path.replace('{id}', id) + (QUERY[spec.path] ?? ''), { ...init, method: spec.method })
+  return owner.fetch(spec.path.replace('{id}', id).replace('{name}', 'http_request') + (QUERY[spec.path] ?? ''), {
+    ...init,
+    method: spec.method,
+  })
 }
 
 async function expectFailure(spec: EndpointSpec, init: RequestInit, status: number, about: string): Promise<string> {
@@ -74,7 +86,7 @@ test('JSON that is none, or no object, is 400', async () => {
 })
 
 test('a field that is not known is 400 and named', async () => {
-  for (const spec of withBody) {
+  for (const spec of withBody.filter((known) => !FREE.includes(nameOf(known)))) {
     for (const field of ['isAdmin', 'constructor', 'createdby']) {
       const text = await expectFailure(spec, json({ ...BODIES[nameOf(spec)], [field]: 1 }), 400, field)
       expect(JSON.parse(text)).toMatchObject({
