@@ -14,7 +14,8 @@ const add = async (person: Person, content: string, more: object = {}) =>
   (await person.api.memory.addChunk({ body: { source: 'note', content, ...more } })).chunk
 const found = async (person: Person, q: string, more: object = {}) =>
   (await person.api.memory.chunks({ query: { q, ...more } })).chunks.map(({ content }) => content)
-const listed = async (person: Person, query: object = {}) => (await person.api.memory.chunks({ query })).chunks.map(({ content }) => content)
+const listed = async (person: Person, query: object = {}) =>
+  (await person.api.memory.chunks({ query })).chunks.map(({ content }) => content)
 
 test('a text is kept with a title, a category and what embedded it, and found at once', async () => {
   const heard: object[] = []
@@ -36,7 +37,12 @@ test('a text is kept with a title, a category and what embedded it, and found at
   expect(heard).toEqual([{ entryId: chunk.id, category: 'general', content: chunk.content }])
   expect(await family.ben.api.memory.chunk({ params: { id: chunk.id } })).toEqual(chunk)
   expect(await found(family.ben, 'where is the stopcock?')).toEqual([chunk.content])
-  expect(await family.ben.api.memory.index()).toMatchObject({ status: 'ready', chunks: 1, embedded: 1, embeddingModel: chunk.embeddingModel })
+  expect(await family.ben.api.memory.index()).toMatchObject({
+    status: 'ready',
+    chunks: 1,
+    embedded: 1,
+    embeddingModel: chunk.embeddingModel,
+  })
 })
 
 test('a long first line is cut between characters', async () => {
@@ -128,13 +134,34 @@ test('what is forgotten is found no more', async () => {
 })
 
 test('any text is only text', async () => {
-  const texts = ['🎂🎈 birthday cake 🎂', 'מפתח הבית מתחת לעציץ', 'ملاحظة عن المفتاح', '鍵は植木鉢の下にあります', "Robert'); DROP TABLE memory_chunk;--"]
+  const texts = [
+    '🎂🎈 birthday cake 🎂',
+    'מפתח הבית מתחת לעציץ',
+    'ملاحظة عن المفتاح',
+    '鍵は植木鉢の下にあります',
+    "Robert'); DROP TABLE memory_chunk;--",
+  ]
   for (const text of texts) await add(family.ada, text)
   expect(await found(family.ada, '🎂')).toContain(texts[0])
   expect((await found(family.ada, 'מפתח'))[0]).toBe(texts[1])
   expect((await found(family.ada, 'المفتاح'))[0]).toBe(texts[2])
   expect((await found(family.ada, '植木鉢'))[0]).toBe(texts[3])
-  const hostile = ['"', '*', 'NEAR(a b)', 'title:x', 'a AND', '^a', '-', '(', '{content}: x', '\u202e', ' ', "' OR 1=1 --", 'x'.repeat(90_000), '🎂'.repeat(20_000)]
+  const hostile = [
+    '"',
+    '*',
+    'NEAR(a b)',
+    'title:x',
+    'a AND',
+    '^a',
+    '-',
+    '(',
+    '{content}: x',
+    '\u202e',
+    ' ',
+    "' OR 1=1 --",
+    'x'.repeat(90_000),
+    '🎂'.repeat(20_000),
+  ]
   for (const q of hostile) {
     const answer = await family.ada.fetch(`/api/memory/chunks?q=${encodeURIComponent(q)}`)
     // a query of this length does not fit into the head of a request

@@ -48,7 +48,9 @@ test('what is searched for is plain words, whatever is in it', async () => {
 })
 
 test('the best comes first, the newest without a question', async () => {
-  await family.ada.api.memory.set({ body: { category: 'garden', key: 'hedge', value: 'the hedge is cut in autumn, and the lawn and the roses and all of it' } })
+  await family.ada.api.memory.set({
+    body: { category: 'garden', key: 'hedge', value: 'the hedge is cut in autumn, and the lawn and the roses and all of it' },
+  })
   await family.ada.api.memory.set({ body: { category: 'garden', key: 'hedge shears', value: 'hedge hedge' } })
   const values = (await family.ada.api.memory.list({ query: { q: 'hedge' } })).entries.map(({ key }) => key)
   expect(values).toEqual(['hedge shears', 'hedge'])

@@ -22,7 +22,13 @@ export async function startFamily(env: Record<string, string> = {}): Promise<Fam
   const person = (displayName: string, role: 'owner' | 'adult' | 'child') => ({ displayName, role, pronouns: '', aliases: [] })
   const { displayName, timezone, locale } = household
   const { persons } = await owner.api.household.replace({
-    body: { displayName, timezone, locale, mode: 'multi', persons: [person('Ada', 'owner'), person('Ben', 'adult'), person('Cleo', 'child')] },
+    body: {
+      displayName,
+      timezone,
+      locale,
+      mode: 'multi',
+      persons: [person('Ada', 'owner'), person('Ben', 'adult'), person('Cleo', 'child')],
+    },
   })
   const idOf = (name: string) => persons.find((one) => one.displayName === name)?.id ?? ''
   const pair = async (name: string, personId?: string): Promise<Device> => {

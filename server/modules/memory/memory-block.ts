@@ -28,7 +28,7 @@ const quotation = (text: string, indent: string): string =>
   text
     .trim()
     .split(/\r\n|[\n\r\v\f\u0085\u2028\u2029]/)
-    .map((line) => `${indent}> ${line.trimEnd()}`)
+    .map((line) => `${indent}> ${line}`.trimEnd())
     .join('\n')
 
 function cut(text: string, length: number): string {

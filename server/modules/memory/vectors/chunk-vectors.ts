@@ -45,6 +45,7 @@ const IS_SAME = `"id" = ${BOUND_TEXT} AND "title" = ${BOUND_TEXT} AND "content" 
 const PATIENCE_MS = { store: 150, search: 1_000 }
 const BATCH = { rows: 24, characters: 60_000 }
 const RETRY_MS = { first: 2_000, longest: 120_000 }
+const TRIED_SINGLY = 3
 const TELL_EVERY_MS = 500
 const CLEAR_PAGE = 500
 
@@ -163,18 +164,24 @@ export function createChunkVectors({ db, events, embedders, defaultEmbedder, dat
       await keep(rows, vectors, side)
     } catch (error) {
       if (signal.aborted || rows.length === 1) throw error
-      let failed = 0
-      for (const row of rows) {
-        try {
-          await embedRows([row], side, signal)
-        } catch (err) {
-          if (signal.aborted) throw err
-          failed += 1
-          if (failed === rows.length) throw err // it is the embedder that fails, not a text
-          refused.add(row.id)
-          log.warn({ err, chunkId: row.id }, 'a remembered text could not be embedded')
-        }
+      await embedSingly(rows, side, signal)
+    }
+  }
+
+  /** The embedder has failed, not a text, where it takes none of the first few. */
+  async function embedSingly(rows: Waiting[], side: Side, signal: AbortSignal): Promise<void> {
+    const failed: { id: string; error: unknown }[] = []
+    for (const [place, row] of rows.entries()) {
+      try {
+        await embedRows([row], side, signal)
+      } catch (error) {
+        failed.push({ id: row.id, error })
+        if (signal.aborted || (failed.length > place && (place === rows.length - 1 || failed.length === TRIED_SINGLY))) throw error
       }
+    }
+    for (const { id, error } of failed) {
+      refused.add(id)
+      log.warn({ err: error, chunkId: id }, 'a remembered text could not be embedded')
     }
   }
 
@@ -190,7 +197,10 @@ export function createChunkVectors({ db, events, embedders, defaultEmbedder, dat
     for (;;) {
       signal.throwIfAborted()
       const rows = batchOf(waiting(side.embedder.name, BATCH.rows))
-      if (rows.length === 0) return
+      if (rows.length === 0) {
+        fault = null
+        return
+      }
       await embedRows(rows, side, signal)
       fault = null
       retryMs = RETRY_MS.first

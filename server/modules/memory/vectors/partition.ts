@@ -2,10 +2,12 @@ import { createExactVectors, type ExactVectors } from './exact-vectors.ts'
 import { type HnswGraph, SEARCH_WIDTH } from './hnsw-library.ts'
 import { createNearest, type Near } from './nearest.ts'
 
-/** From here on a graph is quicker than looking at every vector. */
-const WORTH_A_GRAPH = 5_000
-/** So much may stand beside a graph before a new one is made. */
-const WORTH_A_NEW_GRAPH = 1_000
+export interface GraphLimits {
+  /** From so many vectors on a graph is quicker than looking at every one. */
+  graphFrom: number
+  /** So many changes may stand beside a graph before a new one is made. */
+  renewFrom: number
+}
 
 export type Partition = ReturnType<typeof createPartition>
 
@@ -13,7 +15,7 @@ export type Partition = ReturnType<typeof createPartition>
  * The vectors of one owner's memory: a graph of how they were when it was made, never changed here, and beside it what was added,
  * changed and removed since. With few vectors there is no graph.
  */
-export function createPartition() {
+export function createPartition({ graphFrom, renewFrom }: GraphLimits) {
   let beside: ExactVectors | null = null
   let graph: HnswGraph | null = null
   /** What the graph has and must not be found through it, and when that came to be. */
@@ -55,7 +57,7 @@ export function createPartition() {
 
     wantsGraph: (): boolean => {
       const waiting = beside?.size() ?? 0
-      return graph ? waiting + gone.size >= 2 * WORTH_A_NEW_GRAPH : waiting >= WORTH_A_GRAPH
+      return graph ? waiting + gone.size >= 2 * renewFrom : waiting >= graphFrom
     },
 
     hasGraph: () => graph !== null,

@@ -5,7 +5,7 @@ import type { Logger } from '../../../kit/log.ts'
 import { graphKey, removeOthers } from './graph-file.ts'
 import { makeGraph } from './graph-maker.ts'
 import { createNearest, type Near } from './nearest.ts'
-import { createPartition, type Partition } from './partition.ts'
+import { createPartition, type GraphLimits, type Partition } from './partition.ts'
 
 export interface VectorIndexDeps {
   db: Database
@@ -15,13 +15,14 @@ export interface VectorIndexDeps {
   /** Where graphs are kept. */
   folder: string
   log: Logger
+  limits?: GraphLimits
 }
 
 /** Whose memory: a person’s, or null for the household’s. */
 export type Owner = string | null
 
-/** With fewer vectors than this no graph is looked for at the start. */
-const FEW = 5_000
+/** Five thousand vectors are looked at in two milliseconds. */
+const LIMITS: GraphLimits = { graphFrom: 5_000, renewFrom: 1_000 }
 const PAGE = 250
 /** Changes are gathered for so long before a new graph is made of them. */
 const GATHER_MS = 1_000
@@ -36,7 +37,7 @@ export const toVector = (stored: Buffer): Float32Array => new Float32Array(Uint8
  * The vectors of one embedding model, by whose memory they belong to, so that a search among few is as good as one among all. What is
  * in the database is the truth: graphs are made from it, compared with it at the start, and made anew where they are missing or damaged.
  */
-export function createVectorIndex({ db, model, databasePath, folder, log }: VectorIndexDeps) {
+export function createVectorIndex({ db, model, databasePath, folder, log, limits = LIMITS }: VectorIndexDeps) {
   const partitions = new Map<Owner, Partition>()
   const waiting = new Set<Owner>()
   const stopping = new AbortController()
@@ -48,7 +49,7 @@ export function createVectorIndex({ db, model, databasePath, folder, log }: Vect
   let makesGraphs = true
 
   function partitionOf(owner: Owner): Partition {
-    const known = partitions.get(owner) ?? createPartition()
+    const known = partitions.get(owner) ?? createPartition(limits)
     partitions.set(owner, known)
     return known
   }
@@ -120,7 +121,7 @@ export function createVectorIndex({ db, model, databasePath, folder, log }: Vect
     )
     for (const { owner, count } of owners) {
       if (stopping.signal.aborted) return
-      const found = count >= FEW && makesGraphs && (await make(owner, true).catch(toLog))
+      const found = count >= limits.graphFrom && makesGraphs && (await make(owner, true).catch(toLog))
       if (!found) await readFew(owner)
     }
     isOpen = true
