@@ -1,0 +1,63 @@
+import { RRule } from 'rrule'
+import { expect, test } from 'vitest'
+import { repeatWords } from '../../renderer/features/calendar/day-words.ts'
+import { readRepeat, repeats, writeRepeat } from '../../renderer/features/calendar/repeat.ts'
+
+const ZONE = 'Europe/Berlin'
+const START = '2026-11-24'
+
+test.each(repeats.filter((kind) => kind !== 'none'))('%s is read as what it was written', (kind) => {
+  for (const start of [START, '2026-01-31', '2024-02-29', '2026-01-28']) {
+    for (const until of [null, '2027-03-05']) {
+      for (const allDay of [false, true]) {
+        const rule = writeRepeat({ kind, until }, start, ZONE, allDay) ?? ''
+        expect(readRepeat(rule, start, ZONE)).toEqual({ kind, until })
+        expect(() => RRule.fromString(`RRULE:${rule}`)).not.toThrow()
+      }
+    }
+  }
+})
+
+test('what happens once has no rule', () => {
+  expect(writeRepeat({ kind: 'none', until: null }, START, ZONE, false)).toBeNull()
+  expect(readRepeat(undefined, START, ZONE)).toEqual({ kind: 'none', until: null })
+})
+
+test.each([
+  ['FREQ=WEEKLY;BYDAY=TU', 'weekly'],
+  ['FREQ=WEEKLY;BYDAY=WE', 'other'],
+  ['INTERVAL=1;FREQ=WEEKLY;WKST=MO', 'weekly'],
+  ['freq=weekly;byday=fr,th,we,tu,mo', 'weekdays'],
+  ['FREQ=DAILY;BYDAY=MO,TU,WE,TH,FR', 'weekdays'],
+  ['FREQ=WEEKLY;INTERVAL=2;BYDAY=TU', 'fortnightly'],
+  ['FREQ=WEEKLY;INTERVAL=3', 'other'],
+  ['FREQ=MONTHLY;BYMONTHDAY=24', 'monthly'],
+  ['FREQ=MONTHLY;BYMONTHDAY=25', 'other'],
+  ['FREQ=MONTHLY;BYDAY=2TU', 'other'],
+  ['FREQ=YEARLY;BYMONTH=11;BYMONTHDAY=24', 'yearly'],
+  ['FREQ=DAILY;COUNT=5', 'other'],
+  ['nonsense', 'other'],
+])('%s on a Tuesday, the 24th of November, is %s', (rule, kind) => {
+  expect(readRepeat(rule, START, ZONE).kind).toBe(kind)
+})
+
+test('the last day counts whole, by the clock of the house', () => {
+  const rule = writeRepeat({ kind: 'daily', until: '2026-11-30' }, START, 'America/New_York', false)
+  expect(rule).toBe('FREQ=DAILY;UNTIL=20261201T045900Z')
+  expect(readRepeat(rule ?? '', START, 'America/New_York').until).toBe('2026-11-30')
+  expect(writeRepeat({ kind: 'daily', until: '2026-11-30' }, START, ZONE, true)).toBe('FREQ=DAILY;UNTIL=20261130')
+})
+
+test('what begins on the 31st comes in every month, on its last day', () => {
+  const rule = writeRepeat({ kind: 'monthly', until: null }, '2026-01-31', ZONE, false)
+  const days = RRule.fromString(`DTSTART:20260131T080000Z\nRRULE:${rule}`).all((_, index) => index < 4)
+  expect(days.map((day) => day.toISOString().slice(0, 10))).toEqual(['2026-01-31', '2026-02-28', '2026-03-31', '2026-04-30'])
+})
+
+test('rules are said in words, and as they are where there are none', () => {
+  const at = `${START}T09:00:00.000Z`
+  expect(repeatWords('FREQ=WEEKLY', at, ZONE)).toBe('Every week')
+  expect(repeatWords('FREQ=DAILY;UNTIL=20261130', at, ZONE)).toMatch(/^Every day until .*30.*2026|^Every day until .*2026/)
+  expect(repeatWords('FREQ=MONTHLY;BYDAY=2TU', at, ZONE)).toContain('FREQ=MONTHLY;BYDAY=2TU')
+  expect(repeatWords(undefined, at, ZONE)).toBe('')
+})
