@@ -2,6 +2,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { createWakeUp } from '../../server/kit/wake-up.ts'
 import { later } from '../support/clock.ts'
 
+const WAIT = { timeout: 10_000 }
 afterEach(() => void vi.useRealTimers())
 
 /** A wake-up over a list of times, and what it did. */
@@ -29,11 +30,11 @@ test('what is due is done in order, what came due before the start at once', asy
   const now = Date.now()
   due.push(now + 60, now - 5_000, now + 30)
   wakeUp.start()
-  await expect.poll(() => rung).toEqual([now - 5_000, now + 30, now + 60])
+  await expect.poll(() => rung, WAIT).toEqual([now - 5_000, now + 30, now + 60])
   expect(Date.now()).toBeGreaterThanOrEqual(now + 60)
   due.push(now + 61)
   wakeUp.rearm()
-  await expect.poll(() => rung).toHaveLength(4)
+  await expect.poll(() => rung, WAIT).toHaveLength(4)
   await wakeUp.stop()
 })
 
@@ -44,7 +45,7 @@ test('more than a timeout can hold is waited for in steps, and a clock that is s
   await new Promise((resolve) => setTimeout(resolve, 100))
   expect(rung).toEqual([])
   later(60 * 86_400_000)
-  await expect.poll(() => rung).toHaveLength(1)
+  await expect.poll(() => rung, WAIT).toHaveLength(1)
   await wakeUp.stop()
 })
 
@@ -52,9 +53,9 @@ test('what fails is told and tried again', async () => {
   const { wakeUp, due, rung, failures } = waking({ fails: 1 })
   due.push(Date.now() - 1)
   wakeUp.start()
-  await expect.poll(() => failures).toHaveLength(1)
+  await expect.poll(() => failures, WAIT).toHaveLength(1)
   wakeUp.rearm()
-  await expect.poll(() => rung).toHaveLength(1)
+  await expect.poll(() => rung, WAIT).toHaveLength(1)
   await wakeUp.stop()
 })
 
@@ -70,7 +71,7 @@ test('stopped, it does nothing more, and waits for what is being done', async ()
     onFailed: () => undefined,
   })
   wakeUp.start()
-  await expect.poll(() => begun).toBe(1)
+  await expect.poll(() => begun, WAIT).toBe(1)
   let stopped = false
   const stopping = wakeUp.stop().then(() => {
     stopped = true

@@ -35,7 +35,7 @@ test('killed while timers ring and reminders come, the next start makes each tha
     await server.kill()
     server = await startServer(root.path)
   }
-  await expect.poll(() => about(server), { timeout: 20_000, interval: 200 }).toEqual(expected.sort())
+  await expect.poll(() => about(server), { timeout: 30_000, interval: 200 }).toEqual(expected.sort())
   await server.kill()
   server = await startServer(root.path)
   expect(await about(server)).toEqual(expected)
