@@ -23,7 +23,7 @@ const WEIGHT = {
   person: 0.27,
   mentioned: 0.05,
   /** First among the nearest vectors; the tenth has half. */
-  nearest: 0.2,
+  nearest: 0.15,
   period: 0.2,
   /** A question rarely answers one. */
   question: -0.06,
