@@ -18,6 +18,10 @@ import { createDesktopTickets } from './modules/auth/desktop-tickets.ts'
 import { createOidcService } from './modules/auth/oidc.service.ts'
 import { createOwnerService } from './modules/auth/owner.service.ts'
 import { createOwnerSessions } from './modules/auth/owner-sessions.ts'
+import { createCalendar } from './modules/calendar/calendar.module.ts'
+import { createCalendarService } from './modules/calendar/calendar.service.ts'
+import { createFeedService } from './modules/calendar/feed.service.ts'
+import { createSubscriptionsService } from './modules/calendar/subscriptions.service.ts'
 import { createAnswering } from './modules/chat/answering.ts'
 import { createChat } from './modules/chat/chat.module.ts'
 import { createConversationsService } from './modules/chat/conversations.service.ts'
@@ -95,7 +99,10 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
   const onWriteFailed = (err: unknown) => log.error({ err }, 'a background write failed')
   const addresses = () => deps.addresses(settings.publicUrl())
 
-  const guardedFetch = createGuardedFetch({ allowLocal: env.SERVICE_PLUGIN_FETCH_ALLOW_LOCAL })
+  const guardedFetch = createGuardedFetch({
+    allowLocal: env.SERVICE_PLUGIN_FETCH_ALLOW_LOCAL,
+    isOwnHost: (host) => host === URL.parse(settings.publicUrl() ?? '')?.hostname,
+  })
   const household = createHouseholdService({ db })
   const settings = createSettingsService({ config, secrets, path: path('config', 'settings.json'), addresses })
   const owner = createOwnerService({ db, household, environmentPassword: env.SERVICE_OWNER_PASSWORD })
@@ -125,6 +132,9 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
   const pin = createSetupPin(deps.announcePin)
   const deliver = createDelivery({ db, sockets, events })
   const notifications = createNotificationsService({ db, household, events, deliver, onWriteFailed })
+  const calendar = createCalendarService({ db, household, events })
+  const feed = createFeedService({ db, addresses })
+  const subscriptions = createSubscriptionsService({ db, household, events, fetch: guardedFetch, onFailed: onWriteFailed })
   const reminders = createReminders({ db, household, notifications, onFailed: onWriteFailed })
   const todos = createTodosService({ db, household, events, reminders })
   const ringing = createRinging({ db, household, notifications, events, onFailed: onWriteFailed })
@@ -189,6 +199,7 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
     createSetup({ setup, pin, owner, sessions, onDone: deps.onSetUp }),
     createHousehold({ household, events }),
     createNotifications({ notifications, household, prune: createRetention(db), onWriteFailed }),
+    createCalendar({ calendar, feed, subscriptions, household, db, events }),
     createTodos({ todos, household, reminders }),
     createTimers({ timers, household, ringing }),
     createAuth({ owner, sessions, oidc, tickets, devices, deviceSessions, allowedEmails: env.SERVICE_ALLOWED_EMAILS }),

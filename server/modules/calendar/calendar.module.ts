@@ -1,0 +1,69 @@
+import { once } from 'node:events'
+import type { Database } from '../../db/database.ts'
+import { mayCall } from '../../kit/caller.ts'
+import { forbidden, unauthorized } from '../../kit/errors.ts'
+import type { EventBus, Unsubscribe } from '../../kit/events.ts'
+import type { Module } from '../../kit/module.ts'
+import { routes } from '../../kit/routes.ts'
+import { householdChanged } from '../household/household.contract.ts'
+import type { HouseholdService } from '../household/household.service.ts'
+import { calendarActions } from './calendar.actions.ts'
+import { calendarChanged, calendarContract } from './calendar.contract.ts'
+import type { CalendarService } from './calendar.service.ts'
+import type { FeedService } from './feed.service.ts'
+import { asICalendar } from './ical-export.ts'
+import type { SubscriptionsService } from './subscriptions.service.ts'
+
+export interface CalendarModuleDeps {
+  calendar: CalendarService
+  feed: FeedService
+  subscriptions: SubscriptionsService
+  household: HouseholdService
+  db: Database
+  events: EventBus
+}
+
+export function createCalendar({ calendar, feed, subscriptions, household, db, events }: CalendarModuleDeps): Module {
+  let unsubscribe: Unsubscribe | undefined
+  return {
+    name: 'calendar',
+    actions: calendarActions({ calendar, household }),
+    routes: [
+      routes(calendarContract, {
+        list: ({ query }) => calendar.list(query),
+        create: ({ body }) => calendar.create(body),
+        get: ({ params }) => calendar.get(params.id),
+        update: ({ params, body }) => calendar.update(params.id, body),
+        remove: ({ params, query }) => calendar.remove(params.id, query.occurrence),
+        feed: () => feed.renew(),
+        endFeed: () => feed.end(),
+        async export({ query }, { caller, reply, signal }) {
+          if (!(query.key !== undefined && feed.isKey(query.key))) {
+            if (!caller) throw unauthorized()
+            if (!mayCall('member', caller)) throw forbidden()
+          }
+          const { household: house, persons } = household.get()
+          reply.header('content-disposition', 'inline; filename="calendar.ics"')
+          const out = reply.open('text/calendar; charset=utf-8')
+          for await (const piece of asICalendar(db, { name: house.displayName, timezone: house.timezone, persons })) {
+            if (!out.write(piece)) await once(out, 'drain', { signal })
+          }
+          out.end()
+        },
+        subscriptions: () => subscriptions.list(),
+        subscribe: ({ body }) => subscriptions.add(body),
+        refresh: ({ params }) => subscriptions.refresh(params.id),
+        unsubscribe: ({ params }) => subscriptions.remove(params.id),
+      }),
+    ],
+    async start() {
+      // Birthdays, and where whole days begin, hang on the household.
+      unsubscribe = events.on(householdChanged, () => events.publish(calendarChanged, {}))
+      await subscriptions.start()
+    },
+    async stop() {
+      unsubscribe?.()
+      await subscriptions.stop()
+    },
+  }
+}

@@ -1,0 +1,235 @@
+import { randomUUID } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
+import type { z } from 'zod'
+import type { Database, Transaction } from '../../db/database.ts'
+import { conflict, invalid, notFound } from '../../kit/errors.ts'
+import type { EventBus } from '../../kit/events.ts'
+import type { HouseholdService } from '../household/household.service.ts'
+import { birthdaysBetween, findBirthday } from './birthdays.ts'
+import { type CalendarEvent, calendarChanged, type calendarContract, calendarEventCreated } from './calendar.contract.ts'
+import { type CalendarEventRow, CalendarEventTable, SubscriptionTable } from './calendar.table.ts'
+import { eventSeries, eventsOnce, toEvent } from './event-rows.ts'
+import { movedEnd, readRecurrence, spanIn } from './event-times.ts'
+import { excludedKey, firstSpan, lastEndOf, movedExclusions, occurrencesOf } from './occurrences.ts'
+
+const DAY_MS = 86_400_000
+const USUAL_DAYS = 31
+const MAX_DAYS = 400
+/** Of one list, the earliest. */
+const MAX_OCCURRENCES = 2_000
+const MAX_EXCLUDED = 1_000
+const SLICE_MS = 6
+const TRIES = 5
+
+export type NewEvent = z.output<typeof calendarContract.create.body>
+export type EventChanges = z.output<typeof calendarContract.update.body>
+
+export interface CalendarDeps {
+  db: Database
+  household: HouseholdService
+  events: EventBus
+}
+
+export type CalendarService = ReturnType<typeof createCalendarService>
+
+const byTime = (a: CalendarEvent, b: CalendarEvent) => (a.startAt < b.startAt ? -1 : a.startAt > b.startAt ? 1 : a.id < b.id ? -1 : 1)
+
+const iso = (ms: number) => new Date(ms).toISOString()
+
+/** The time that a list is about. Throws 400. */
+function readRange({ from, to }: { from?: string | undefined; to?: string | undefined }): { from: string; to: string } {
+  const now = iso(Date.now())
+  const start = from ?? (to !== undefined && to < now ? iso(Date.parse(to) - USUAL_DAYS * DAY_MS) : now)
+  const end = to ?? iso(Date.parse(start) + USUAL_DAYS * DAY_MS)
+  if (end < start) throw invalid([{ path: 'query.to', message: 'is before from' }])
+  if (Date.parse(end) - Date.parse(start) > MAX_DAYS * DAY_MS)
+    throw invalid([{ path: 'query.to', message: `is more than ${MAX_DAYS} days after from` }])
+  return { from: start, to: end }
+}
+
+/** Keeps the earliest occurrences of many, and knows from when on none is wanted any more. */
+function createCollector(end: string) {
+  let found: CalendarEvent[] = []
+  let to = end
+  return {
+    to: () => to,
+    add(event: CalendarEvent): void {
+      found.push(event)
+      if (found.length < 2 * MAX_OCCURRENCES) return
+      found = this.all()
+      to = found.at(-1)?.startAt ?? to
+    },
+    all: () => found.toSorted(byTime).slice(0, MAX_OCCURRENCES),
+  }
+}
+
+/** Lets others have the loop whenever a slice of time is used up. */
+function createTurns(): () => Promise<void> | undefined {
+  let ends = performance.now() + SLICE_MS
+  return () => {
+    if (performance.now() < ends) return
+    return nextTurn().then(() => {
+      ends = performance.now() + SLICE_MS
+    })
+  }
+}
+
+/** The household’s events and what else is shown in its calendar. */
+export function createCalendarService({ db, household, events }: CalendarDeps) {
+  const zone = () => household.get().household.timezone
+  const shown = (row: CalendarEventRow): CalendarEvent => toEvent(row, firstSpan(row, zone()))
+
+  function isSeen({ subscriptionId, generation }: CalendarEventRow): boolean {
+    return subscriptionId === null || db.get(SubscriptionTable, subscriptionId)?.generation === generation
+  }
+
+  function mustGetOwn(id: string): CalendarEventRow {
+    const row = db.get(CalendarEventTable, id)
+    if (row && row.subscriptionId === null) return row
+    const { persons } = household.get()
+    if (row ? isSeen(row) : findBirthday(persons, id, zone())) {
+      throw conflict(
+        'read_only',
+        row ? 'This event comes from another calendar and can be changed there.' : 'Birthdays come from the household’s page.',
+      )
+    }
+    throw notFound('This event')
+  }
+
+  function checkPerson(personId: string | null | undefined): void {
+    if (personId && !household.person(personId)) throw invalid([{ path: 'body.personId', message: 'is nobody of this household' }])
+  }
+
+  const announce = (tx: Transaction) => tx.afterCommit(() => events.publish(calendarChanged, {}))
+
+  /** The row after a change, without the end of its last occurrence. */
+  function changed(row: CalendarEventRow, changes: EventChanges): CalendarEventRow {
+    const here = zone()
+    const before = shown(row)
+    const { startAt = before.startAt, allDay = before.allDay } = changes
+    const isMoved = startAt !== before.startAt || allDay !== before.allDay
+    const endAt = changes.endAt ?? (startAt === before.startAt ? before.endAt : movedEnd(before, startAt, here))
+    const recurrence = changes.recurrence === undefined ? row.recurrence : readRecurrence(changes.recurrence)
+    const after: CalendarEventRow = {
+      ...row,
+      title: changes.title ?? row.title,
+      ...spanIn(here, { startAt, endAt, allDay }),
+      allDay,
+      location: changes.location === undefined ? row.location : changes.location || null,
+      notes: changes.notes === undefined ? row.notes : changes.notes || null,
+      personId: changes.personId === undefined ? row.personId : changes.personId,
+      recurrence,
+      timezone: isMoved || allDay ? here : row.timezone,
+      updatedAt: iso(Date.now()),
+    }
+    return { ...after, excluded: recurrence === row.recurrence ? movedExclusions(row, after) : [] }
+  }
+
+  /** The starts that stay taken out with one more. Throws 404 where no occurrence begins then, 409 where there are too many. */
+  function without(row: CalendarEventRow, occurrence: string): string[] {
+    const here = zone()
+    const to = iso(Date.parse(occurrence) + 1)
+    const isThere = [...occurrencesOf(row, occurrence, to, here)].some(({ startAt }) => startAt === occurrence)
+    if (!isThere) throw notFound('This occurrence')
+    if (row.excluded.length >= MAX_EXCLUDED)
+      throw conflict('conflict', 'Too many occurrences of this event were taken out. Make it a new one.')
+    return [...row.excluded, excludedKey(row, occurrence, here)]
+  }
+
+  /** Every row that may have something to show; single events only until `wanted`, since they come by time. */
+  function* rowsBetween(from: string, to: string, wanted: () => string): Generator<CalendarEventRow> {
+    for (const row of eventsOnce(db, from, to)) {
+      if (Date.parse(row.startAt) > Date.parse(wanted()) + DAY_MS) break
+      yield row
+    }
+    yield* eventSeries(db, from, to)
+  }
+
+  return {
+    /** In order of time, the first 2,000. Throws 400 for a time of over 400 days. */
+    async list(range: { from?: string | undefined; to?: string | undefined }): Promise<CalendarEvent[]> {
+      const { from, to } = readRange(range)
+      const here = zone()
+      const collected = createCollector(to)
+      const takeTurns = createTurns()
+      for (const row of rowsBetween(from, to, collected.to)) {
+        for (const span of occurrencesOf(row, from, collected.to(), here)) {
+          collected.add(toEvent(row, span))
+          await takeTurns()
+        }
+        await takeTurns()
+      }
+      for (const event of birthdaysBetween(household.get().persons, from, to, here)) collected.add(event)
+      return collected.all()
+    },
+
+    /** Throws 404. */
+    get(id: string): CalendarEvent {
+      const row = db.get(CalendarEventTable, id)
+      const event = row && isSeen(row) ? shown(row) : findBirthday(household.get().persons, id, zone())
+      if (!event) throw notFound('This event')
+      return event
+    },
+
+    /** Throws 400. */
+    async create({ allDay = false, ...given }: NewEvent): Promise<CalendarEvent> {
+      checkPerson(given.personId)
+      const at = iso(Date.now())
+      const timezone = zone()
+      const row: CalendarEventRow = {
+        id: randomUUID(),
+        title: given.title,
+        ...spanIn(timezone, { startAt: given.startAt, endAt: given.endAt, allDay }),
+        allDay,
+        location: given.location || null,
+        notes: given.notes || null,
+        personId: given.personId ?? null,
+        recurrence: readRecurrence(given.recurrence),
+        timezone,
+        excluded: [],
+        lastEndAt: null,
+        subscriptionId: null,
+        generation: 0,
+        createdAt: at,
+        updatedAt: at,
+      }
+      row.lastEndAt = await lastEndOf(row)
+      await db.write((tx) => {
+        tx.insert(CalendarEventTable, row)
+        announce(tx)
+        tx.afterCommit(() => events.publish(calendarEventCreated, { eventId: row.id, title: row.title, startAt: row.startAt }))
+      })
+      return shown(row)
+    },
+
+    /** Throws 404, 400, and 409 for what cannot be changed here. */
+    async update(id: string, changes: EventChanges): Promise<CalendarEvent> {
+      for (let tries = 0; tries < TRIES; tries += 1) {
+        const before = mustGetOwn(id)
+        if (changes.personId !== before.personId) checkPerson(changes.personId)
+        const after = changed(before, changes)
+        after.lastEndAt = await lastEndOf(after)
+        const isWritten = await db.write((tx) => {
+          if (!isDeepStrictEqual(mustGetOwn(id), before)) return false
+          tx.update(CalendarEventTable, id, after)
+          announce(tx)
+          return true
+        })
+        if (isWritten) return shown(after)
+      }
+      throw conflict('conflict', 'This event is being changed by others at the moment.')
+    },
+
+    /** All of it, or the one occurrence that begins then. Throws 404, and 409 for what cannot be changed here. */
+    async remove(id: string, occurrence?: string): Promise<void> {
+      await db.write((tx) => {
+        const row = mustGetOwn(id)
+        const rest = occurrence === undefined ? null : without(row, occurrence)
+        if (rest === null || row.recurrence === null) tx.remove(CalendarEventTable, { id })
+        else tx.update(CalendarEventTable, id, { excluded: rest, updatedAt: iso(Date.now()) })
+        announce(tx)
+      })
+    },
+  }
+}

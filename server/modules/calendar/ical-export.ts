@@ -1,0 +1,95 @@
+import type { ICalEventData } from 'ical-generator'
+import { DateTime } from 'luxon'
+import type { Reader } from '../../db/rows.ts'
+import type { Person } from '../household/household.contract.ts'
+import { birthdayId, birthdayRule } from './birthdays.ts'
+import type { CalendarEventRow } from './calendar.table.ts'
+import { ownEvents } from './event-rows.ts'
+import { vtimezone } from './vtimezone.ts'
+
+export interface Exported {
+  name: string
+  timezone: string
+  persons: Person[]
+}
+
+const UTC = /^(?:etc\/)?(?:utc|uct|gmt|zulu|universal|greenwich)$/i
+const ZONES = 'SELECT DISTINCT "timezone" FROM "calendar_event" WHERE "subscriptionId" IS NULL'
+
+/** Without control characters, which no calendar may hold. */
+const clean = (text: string) => text.replaceAll('\r\n', '\n').replaceAll(/[^\P{Cc}\n\t]/gu, '')
+
+/** UNTIL as it has to be beside the start: a date for whole days, else an instant. */
+function withUntil(rule: string, { allDay, timezone }: CalendarEventRow): string {
+  return rule.replace(/UNTIL=(\d{8})(?:T(\d{6})(Z?))?/, (_, date: string, time: string | undefined, utc: string) => {
+    if (allDay) return `UNTIL=${date}`
+    const zone = utc ? 'utc' : timezone
+    const until = DateTime.fromFormat(`${date}${time ?? '235959'}`, 'yyyyMMddHHmmss', { zone })
+    return `UNTIL=${until.toUTC().toFormat("yyyyMMdd'T'HHmmss'Z'")}`
+  })
+}
+
+/** The rule and what was taken out, as lines. */
+function repeating(row: CalendarEventRow): string | null {
+  if (!row.recurrence) return null
+  const starts = row.excluded.map((at) => DateTime.fromISO(at, { zone: row.timezone }))
+  const excluded = row.allDay
+    ? starts.map((at) => `EXDATE;VALUE=DATE:${at.toFormat('yyyyMMdd')}`)
+    : starts.map((at) =>
+        UTC.test(row.timezone)
+          ? `EXDATE:${at.toUTC().toFormat("yyyyMMdd'T'HHmmss'Z'")}`
+          : `EXDATE;TZID=${row.timezone}:${at.toFormat("yyyyMMdd'T'HHmmss")}`,
+      )
+  return [`RRULE:${withUntil(row.recurrence, row)}`, ...excluded].join('\n')
+}
+
+function eventData(row: CalendarEventRow): ICalEventData {
+  const at = (time: string) => DateTime.fromISO(time, { zone: row.timezone })
+  return {
+    id: row.id,
+    summary: clean(row.title),
+    start: at(row.startAt),
+    end: at(row.endAt),
+    allDay: row.allDay,
+    timezone: UTC.test(row.timezone) ? null : row.timezone,
+    description: row.notes && clean(row.notes),
+    location: row.location && clean(row.location),
+    stamp: new Date(row.updatedAt),
+    repeating: repeating(row),
+  }
+}
+
+function birthdayData({ id, displayName }: Person, birthDate: string): ICalEventData {
+  const start = DateTime.fromISO(birthDate, { zone: 'utc' })
+  return {
+    id: birthdayId(id),
+    summary: clean(`${displayName}’s birthday`),
+    start,
+    end: start.plus({ days: 1 }),
+    allDay: true,
+    stamp: start,
+    repeating: `RRULE:${birthdayRule(birthDate)}`,
+  }
+}
+
+/** The household’s own events and birthdays as iCalendar, piece by piece. */
+export async function* asICalendar(db: Reader, { name, timezone, persons }: Exported): AsyncGenerator<string> {
+  const { default: ical } = await import('ical-generator')
+  const prodId = { company: 'hearth.example', product: 'Hearth' }
+  const eventsText = (events: ICalEventData[]) => {
+    const whole = ical({ prodId, events }).toString()
+    return whole.slice(whole.indexOf('BEGIN:VEVENT'), whole.lastIndexOf('END:VCALENDAR'))
+  }
+  const used = db.select<{ timezone: string }>(ZONES).map((row) => row.timezone)
+  const zones = [...new Set([timezone, ...used])].filter((zone) => !UTC.test(zone))
+  const head = ical({
+    prodId,
+    name: clean(name),
+    timezone: { name: timezone, generator: () => zones.map(vtimezone).join('\n') },
+  }).toString()
+  yield head.slice(0, head.lastIndexOf('END:VCALENDAR'))
+  for (const rows of ownEvents(db)) yield eventsText(rows.map(eventData))
+  const birthdays = persons.flatMap((person) => (person.birthDate ? [birthdayData(person, person.birthDate)] : []))
+  if (birthdays.length > 0) yield eventsText(birthdays)
+  yield 'END:VCALENDAR\r\n'
+}
