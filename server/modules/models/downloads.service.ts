@@ -190,7 +190,7 @@ export function createDownloadsService({ db, modelsPath, hub, place, publish, lo
     await change(id, { status: 'failed', error: reason })
   }
 
-  const process = async (id: string, signal: AbortSignal) => {
+  const handle = async (id: string, signal: AbortSignal) => {
     const own = liveOf(id)
     own.rate.reset()
     try {
@@ -210,7 +210,7 @@ export function createDownloadsService({ db, modelsPath, hub, place, publish, lo
     const row = next()
     if (!row) return
     const stop = new AbortController()
-    const ended = process(row.id, stop.signal)
+    const ended = handle(row.id, stop.signal)
       .catch((err: unknown) => log.error({ err, download: row.id }, 'a download could not be written down'))
       .finally(() => {
         running = null

@@ -71,7 +71,8 @@ const linkedOf = ({ headers }: Response): HubFile => {
   return { totalBytes: numberOf(headers.get('x-linked-size')), sha256: SHA256.test(etag) ? etag : null }
 }
 
-function nextAddress(from: URL, location: string | null): URL {
+/** Where a redirect leads. Throws {@link HubFault} for what is no address, or one that gives up the encryption. */
+export function nextAddress(from: URL, location: string | null): URL {
   const to = location && URL.canParse(location, from) ? new URL(location, from) : null
   if (!to || !/^https?:$/.test(to.protocol)) throw new HubFault('final', 'The hub sends to an address that makes no sense.')
   if (from.protocol === 'https:' && to.protocol !== 'https:') throw new HubFault('final', 'The hub sends to an address without encryption.')

@@ -14,7 +14,7 @@ export class NoRoom extends Error {
 /** Left free for everything else. */
 const RESERVE_BYTES = 512 * 1024 * 1024
 const MAGIC = 'GGUF'
-const HASH_SLICE_BYTES = 1024 * 1024
+const HASH_SLICE_BYTES = 256 * 1024
 
 /** Rejects with {@link NoRoom} where `bytes` more in `folder` would leave too little. */
 export async function checkRoom(folder: string, bytes: number): Promise<void> {
