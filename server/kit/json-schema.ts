@@ -24,7 +24,7 @@ const MAX_PATTERN_CHARS = 300
 const MAX_WORDS = 500
 const MAX_DETAILS = 20
 /**
- * A check that takes longer is given up: a pattern that backtracks, references that multiply. It is by the clock, so that a busy machine may
+ * A check that takes longer is given up: a pattern that backtracks, references that multiply. It goes by the clock, and a busy machine may
  * have stood still meanwhile: hence the second try.
  */
 const CHECK_MS = [20, 100] as const
@@ -32,11 +32,13 @@ const CHECK_MS = [20, 100] as const
 const COSTLY = /"(?:pattern|patternProperties|\$ref|uniqueItems)":/
 const MAX_FREE_SUBSCHEMAS = 50
 
+const setOf = (words: string) => new Set(words.split(/\s+/))
 /** Keywords by what they hold; any other is left out, since nothing here would obey it. */
-const ONE = new Set(['not', 'if', 'then', 'else', 'items', 'additionalProperties', 'unevaluatedItems', 'unevaluatedProperties', 'contains', 'propertyNames']) // biome-ignore format: one line
+const ONE = setOf(`not if then else items additionalProperties unevaluatedItems unevaluatedProperties contains propertyNames`)
 const LIST = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems'])
 const MAP = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])
-const NUMBER = new Set(['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties', 'minContains', 'maxContains']) // biome-ignore format: one line
+const NUMBER = setOf(`minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems minProperties
+  maxProperties minContains maxContains`)
 const PLAIN = new Set(['type', 'enum', 'const', 'required', 'dependentRequired', 'uniqueItems', 'default', 'examples'])
 const WORDS = new Set(['title', 'description'])
 const FORMATS: FormatName[] = ['date', 'time', 'date-time', 'duration', 'uri', 'email', 'hostname', 'ipv4', 'ipv6', 'uuid']

@@ -59,7 +59,14 @@ test('too much, too slow, unreachable and wrong are failures with a name', async
   await expect(ask({ url: `${remote.url}/huge` })).rejects.toMatchObject({ status: 502, code: 'upstream_failed' })
   await expect(ask({ url: `${remote.url}/never`, timeoutMs: 100 })).rejects.toMatchObject({ status: 504, code: 'timeout' })
   await expect(ask({ url: 'http://127.0.0.1:9/' })).rejects.toMatchObject({ status: 403 })
-  for (const wrong of [{}, { url: 'file:///etc/passwd' }, { url: 'x' }, { url: remote.url, method: 'TRACE' }, { url: remote.url, timeoutMs: 1 }, { url: remote.url, odd: 1 }]) // biome-ignore format: one line
+  for (const wrong of [
+    {},
+    { url: 'file:///etc/passwd' },
+    { url: 'x' },
+    { url: remote.url, method: 'TRACE' },
+    { url: remote.url, timeoutMs: 1 },
+    { url: remote.url, odd: 1 },
+  ])
     await expect(ask(wrong), JSON.stringify(wrong)).rejects.toMatchObject({ status: 400 })
   await expect(ask({ url: `${remote.url}/json`, headers: { Host: 'evil' } })).rejects.toMatchObject({ status: 400 })
 })

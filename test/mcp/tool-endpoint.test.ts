@@ -21,7 +21,11 @@ beforeAll(async () => {
     keys[scope] = (await owner.api.keys.create({ body: { label: `${scope} agent`, scope } })).key
   const { actions } = house.app
   const input = z.strictObject({ room: z.string(), level: z.number().max(10).default(5) })
-  for (const [name, risk] of [['test.lamp', 'low'], ['test.alarm', 'high'], ['mcp.other.tool', 'low']] as const) // biome-ignore format: one line
+  for (const [name, risk] of [
+    ['test.lamp', 'low'],
+    ['test.alarm', 'high'],
+    ['mcp.other.tool', 'low'],
+  ] as const)
     actions.add(
       action({ name, description: `Does ${name}`, input, risk, run: async (params) => ({ output: `Did ${name}.`, data: params }) }),
     )

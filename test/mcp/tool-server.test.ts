@@ -77,7 +77,7 @@ test('a server that was stopped offers nothing, at once and afterwards', async (
 })
 
 test('an action that exists keeps its name, and the server its other tools', async () => {
-  actions.add(action({ name: 'mcp.shed.one', description: '', input: z.unknown(), risk: 'low', run: async () => ({ output: 'ours' }) })) // biome-ignore format: one line
+  actions.add(action({ name: 'mcp.shed.one', description: '', input: z.unknown(), risk: 'low', run: async () => ({ output: 'ours' }) }))
   shed.tool({ name: 'two' })
   server.start()
   await becomes('connected')

@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { McpServer } from '../../server/modules/mcp/mcp.contract.ts'
 import { codeOf, expectAlive } from '../support/answers.ts'
@@ -39,12 +41,22 @@ const run = (name: string, body: Record<string, unknown> = {}) => api.actions.ex
 const foreign = async (who: Person = owner) => (await who.api.actions.list()).filter(({ name }) => name.startsWith('mcp.'))
 
 test('its tools become actions of high risk, run with the token, and go with it', async () => {
-  shed.tool({ name: 'water', inputSchema: { type: 'object', properties: { minutes: { type: 'integer', minimum: 1 } }, required: ['minutes'] } }, ({ minutes }) => words(`Watered for ${minutes}.`)) // biome-ignore format: one line
+  shed.tool(
+    { name: 'water', inputSchema: { type: 'object', properties: { minutes: { type: 'integer', minimum: 1 } }, required: ['minutes'] } },
+    ({ minutes }) => words(`Watered for ${minutes}.`),
+  )
   shed.tool({ name: 'look', annotations: { readOnlyHint: true } }, () => ({ ...words('Dry.'), structuredContent: { moisture: 3 } }))
   const server = await connected({ token: 'tkn-very-secret' })
-  expect(server).toMatchObject({ hasToken: true, error: null, tools: [{ name: 'mcp.shed.water' }, { name: 'mcp.shed.look', description: 'Does look' }] }) // biome-ignore format: one line
+  expect(server).toMatchObject({
+    hasToken: true,
+    error: null,
+    tools: [{ name: 'mcp.shed.water' }, { name: 'mcp.shed.look', description: 'Does look' }],
+  })
   expect(new Set(shed.tokens)).toEqual(new Set(['Bearer tkn-very-secret']))
-  expect((await foreign()).map(({ name, risk }) => [name, risk])).toEqual([['mcp.shed.look', 'high'], ['mcp.shed.water', 'high']]) // biome-ignore format: one line
+  expect((await foreign()).map(({ name, risk }) => [name, risk])).toEqual([
+    ['mcp.shed.look', 'high'],
+    ['mcp.shed.water', 'high'],
+  ])
   expect(await run('mcp.shed.water', { minutes: 3 })).toEqual({ output: 'Watered for 3.' })
   expect(await run('mcp.shed.look')).toEqual({ output: 'Dry.', data: { moisture: 3 } })
   await expect(run('mcp.shed.water', { minutes: 0 })).rejects.toMatchObject({ status: 400, details: [{ path: 'body.minutes' }] })
@@ -80,7 +92,15 @@ test('a token does not follow its server to another address', async () => {
 test('what is wrong, taken or for others is refused', async () => {
   const server = await connected()
   expect(await codeOf(await owner.fetch('/api/mcp/servers', json({ name: 'shed', url: shed.url })))).toBe('name_taken')
-  for (const body of [{ name: 'Shed', url: shed.url }, { name: 'a b', url: shed.url }, { name: 'x', url: 'ftp://a/' }, { name: 'x', url: 'file:///etc/passwd' }, { name: 'x', url: 'http://a:b@c/' }, { name: 'x', url: shed.url, token: 'a\r\nb' }, { name: 'x', url: shed.url, odd: 1 }]) // biome-ignore format: one line
+  for (const body of [
+    { name: 'Shed', url: shed.url },
+    { name: 'a b', url: shed.url },
+    { name: 'x', url: 'ftp://a/' },
+    { name: 'x', url: 'file:///etc/passwd' },
+    { name: 'x', url: 'http://a:b@c/' },
+    { name: 'x', url: shed.url, token: 'a\r\nb' },
+    { name: 'x', url: shed.url, odd: 1 },
+  ])
     expect(await codeOf(await owner.fetch('/api/mcp/servers', json(body))), JSON.stringify(body)).toBe('validation_failed')
   const member = await house.pair('Ben', 'member')
   expect((await member.fetch('/api/mcp/servers')).status).toBe(403)
@@ -232,7 +252,32 @@ test('a house starts and stops at once beside a server that never answers, and t
   await house.restart()
   owner = await house.residentOwner()
   api = owner.api
-  expect((await api.mcp.list()).map(({ name, hasToken }) => [name, hasToken])).toEqual([['shed', true], ['silent', false]]) // biome-ignore format: one line
+  expect((await api.mcp.list()).map(({ name, hasToken }) => [name, hasToken])).toEqual([
+    ['shed', true],
+    ['silent', false],
+  ])
   await expect.poll(async () => (await foreign()).map(({ name }) => name), LONG).toEqual(['mcp.shed.one'])
   expect(shed.tokens.at(-1)).toBe('Bearer tkn-kept')
+})
+
+test('a token sealed under a key that is gone is said to be unreadable, and nothing is sent', async () => {
+  const { id } = await connected({ token: 'tkn-sealed' })
+  const secrets = join(house.dataPath, 'config', 'secrets.env')
+  const kept = readFileSync(secrets, 'utf8')
+  writeFileSync(secrets, kept.replace(/(SERVICE_SECRETS_KEY=")[0-9a-f]{64}/, `$1${'0'.repeat(64)}`))
+  expect(readFileSync(secrets, 'utf8')).not.toBe(kept)
+  shed.tokens.length = 0
+  await house.restart()
+  owner = await house.residentOwner()
+  api = owner.api
+  expect(await api.mcp.get({ params: { id } })).toMatchObject({
+    status: 'error',
+    error: expect.stringContaining('anew'),
+    tools: [],
+    hasToken: true,
+  })
+  expect(shed.tokens).toEqual([])
+  const mended = await api.mcp.update({ params: { id }, body: { token: 'tkn-anew' } })
+  await becomes(mended, 'connected')
+  expect(shed.tokens.at(-1)).toBe('Bearer tkn-anew')
 })

@@ -125,7 +125,13 @@ test('system, developer, tool and part messages are read as the usual clients wr
     { role: 'user', content: 'hello' },
     { role: 'assistant', content: null, tool_calls: [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } }] },
     { role: 'tool', tool_call_id: 'c1', content: 'nothing' },
-    { role: 'user', content: [{ type: 'text', text: 'What is the ' }, { type: 'text', text: 'weather?' }] }, // biome-ignore format: one line
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'What is the ' },
+        { type: 'text', text: 'weather?' },
+      ],
+    },
   ]
   const { choices } = Whole.parse(await (await complete({ messages })).json())
   expect(choices[0].message.content).toContain('sunny')
@@ -144,7 +150,15 @@ test('what cannot be read is refused with its path', async () => {
   await refused({ messages: [] }, 'body.messages')
   await refused({ messages: [{ role: 'robot', content: 'x' }] }, 'body.messages.0.role')
   await refused({ messages: [{ role: 'system', content: 'x' }] }, 'body.messages')
-  await refused({ messages: [{ role: 'user', content: 'x' }, { role: 'assistant', content: 'y' }] }, 'body.messages') // biome-ignore format: one line
+  await refused(
+    {
+      messages: [
+        { role: 'user', content: 'x' },
+        { role: 'assistant', content: 'y' },
+      ],
+    },
+    'body.messages',
+  )
   await refused(said([{ type: 'image_url', image_url: { url: 'http://127.0.0.1/' } }]), 'body.messages.0.content.0')
   await refused({ ...said('x'), temperature: 9 }, 'body.temperature')
   const format = (schema: unknown) => ({ ...said('x'), response_format: { type: 'json_schema', json_schema: { name: 'x', schema } } })
@@ -161,7 +175,9 @@ test('who may ask is decided as everywhere', async () => {
   expect(await (await house.stranger().fetch('/v1/models')).json()).toEqual({ error: 'Unauthorized' })
   expect((await complete(said('weather'), guest)).status).toBe(403)
   expect((await complete(said('weather'), owner)).status).toBe(200)
-  expect((await complete(said('weather'), owner, { headers: { 'content-type': 'application/json', origin: 'http://evil.example' } })).status).toBe(403) // biome-ignore format: one line
+  expect(
+    (await complete(said('weather'), owner, { headers: { 'content-type': 'application/json', origin: 'http://evil.example' } })).status,
+  ).toBe(403)
   expect((await complete(said('weather'), house.bearer('hk_wrong'))).status).toBe(401)
   expect((await client.fetch('/v1/nope')).status).toBe(404)
   expect((await client.fetch('/v1/models', { method: 'HEAD' })).status).toBe(200)

@@ -29,7 +29,7 @@ export interface ToolServer {
   stop(): Promise<void>
 }
 
-/** Milliseconds: for one answer, between looks whether it is still there, before another try at first and at most, between two readings of its list. */
+/** Milliseconds: for one answer; between looks whether it is there; before another try, at first and at most; between readings of its list. */
 const WAITS = { answerMs: 10_000, lookMs: 60_000, againMs: 1_000, mostMs: 300_000, listMs: 2_000 }
 const CALL_MS = 60_000
 const MAX_TOOLS = 128
@@ -45,7 +45,7 @@ const loadSdk = () =>
     import('@modelcontextprotocol/sdk/types.js'),
   ])
 
-/** What a tool answers is data for whoever called it and is checked by nobody else; the SDK's own check would run the server's patterns unguarded. */
+/** What a tool answers is data for whoever called it; the SDK's own check of it would run the server's patterns unguarded. */
 const unchecked = {
   getValidator:
     <T>(): JsonSchemaValidator<T> =>
