@@ -20,7 +20,8 @@ export function misses(): string[] {
   return sentences.flatMap(({ say, intent, maybe = false, slots = {} }) => {
     const understood = understand(say)
     if (intent === null) return understood && !understood.maybe ? [`${say}: taken for ${understood.intent}`] : []
-    if (understood?.intent !== intent || understood.maybe !== maybe) return [`${say}: ${understood?.intent ?? 'not understood'}, not ${intent}`]
+    if (understood?.intent !== intent || understood.maybe !== maybe)
+      return [`${say}: ${understood?.intent ?? 'not understood'}, not ${intent}`]
     const wrong = Object.entries(slots).filter(([slot, value]) => JSON.stringify(understood.slots[slot]) !== JSON.stringify(value))
     return wrong.map(([slot]) => `${say}: ${slot} is ${JSON.stringify(understood.slots[slot])}`)
   })

@@ -1,4 +1,6 @@
+import { setImmediate } from 'node:timers/promises'
 import type { DateTime } from 'luxon'
+import { prepareDates } from './chrono.ts'
 import type { Language } from './language.ts'
 import { type Match, walk } from './matcher.ts'
 import { createPhraseSet, type Phrases, wordsOf } from './phrases.ts'
@@ -19,13 +21,14 @@ const MAX_CHARACTERS = 2_000
 const MAX_WORDS = 400
 /** In longer sentences only templates with one open slot are tried. */
 const MANY_WORDS = 60
+const SLICE_MS = 5
 const MOST_WRAPPINGS = 4
 /** What can be asked for after a while, were there something to do it. */
 const LATER = new Set(['turn_on', 'turn_off', 'media_play', 'media_pause', 'media_resume', 'media_stop', 'volume_set', 'announce'])
 
 export type Engine = ReturnType<typeof createEngine>
 
-/** Understands the sentences of one language; everything is compiled here, once. */
+/** Understands the sentences of one language. */
 export function createEngine(language: Language) {
   const { words } = language
   const expansions = new Map(Object.entries(words.contractions).map(([short, full]) => [fold(short), wordsOf(full)]))
@@ -33,17 +36,30 @@ export function createEngine(language: Language) {
   const readers = createReaders(language)
   const before = createPhraseSet(words.before, expansions)
   const after = createPhraseSet(words.after, expansions)
+  const anywhere = new Set(words.anywhere.map(fold))
   const tasks = new Set(words.lists.tasks.map(fold))
   const itemsOf = createItems(words.and, words.together)
 
   const byWord = new Map<string, Form[]>()
   const always: Form[] = []
-  for (const [intent, { says, unless, maybe }] of Object.entries(language.intents)) {
-    const veto = new Set(unless.map(fold))
-    for (const template of says) {
-      const form: Form = { intent, program: templates.compile(template), unless: veto, maybe }
-      if (!form.program.needs) always.push(form)
-      for (const word of form.program.needs ?? []) byWord.set(word, [...(byWord.get(word) ?? []), form])
+  function* compiling() {
+    for (const [intent, { says, unless, maybe }] of Object.entries(language.intents)) {
+      const veto = new Set(unless.map(fold))
+      for (const template of says) {
+        add({ intent, program: templates.compile(template), unless: veto, maybe })
+        yield
+      }
+    }
+  }
+  /** Templates that are not compiled yet; done to its end before the first sentence, or before that in slices. */
+  const compilation = compiling()
+
+  function add(form: Form): void {
+    if (!form.program.needs) always.push(form)
+    for (const word of form.program.needs ?? []) {
+      const known = byWord.get(word)
+      if (known) known.push(form)
+      else byWord.set(word, [form])
     }
   }
 
@@ -78,11 +94,18 @@ export function createEngine(language: Language) {
 
   return {
     language,
-    readers,
-    expansions,
+    /** Compiles in slices of a few milliseconds, so that the first sentence does not wait for it. */
+    async prepare(): Promise<void> {
+      for (let done = false; !done; await setImmediate()) {
+        const began = performance.now()
+        while (!done && performance.now() - began < SLICE_MS) done = compilation.next().done ?? false
+      }
+      await prepareDates(language.language)
+    },
     understand(text: string, context: UnderstandingContext, now: DateTime): Understood | null {
       if (text.length > MAX_CHARACTERS) return null
-      const sentence = tokenize(text, expansions)
+      for (const _ of compilation); // what is left of it
+      const sentence = tokenize(text, expansions, anywhere)
       const said = sentence.tokens.map(({ word }) => word)
       if (said.length === 0 || said.length > MAX_WORDS) return null
       const help: SlotHelp = {

@@ -32,6 +32,8 @@ export const Language = z.object({
     /** What is said around a wish without being part of it. */
     before: Words,
     after: Words,
+    /** Polite words that may stand in the middle too. */
+    anywhere: Words,
     /** Words that are no name, nor begin or end one. */
     notNames: Words,
     and: Words,

@@ -68,8 +68,11 @@ export function decide(when: When, now: DateTime, purpose: Purpose): Moment | nu
     return { at: at(day, time, zone), timed, recurrence: asRule(recurrence), ...until(when, at(day, time, zone)) }
   }
   if (when.day) {
-    const moment = at(when.day, timed || purpose !== 'event' ? clock : { hour: 0, minute: 0 }, zone)
-    if (!moment.isValid) return null
+    const said = at(when.day, timed || purpose !== 'event' ? clock : { hour: 0, minute: 0 }, zone)
+    if (!said.isValid) return null
+    // `today`, said after nine
+    const soon = now.plus({ hours: 1 }).startOf('minute')
+    const moment = !timed && purpose === 'reminder' && said <= now && soon.hasSame(said, 'day') ? soon : said
     return { at: moment, timed, ...until(when, moment) }
   }
   // A time alone: the next that comes.

@@ -109,19 +109,30 @@ function link(node: Node, next: number, steps: Step[]): number {
   return steps.push({ ...node, next }) - 1
 }
 
+/** What is computed of a part once, since rules stand in many templates. */
+function once<Value>(compute: (node: Node) => Value): (node: Node) => Value {
+  const known = new WeakMap<Node, { value: Value }>()
+  return (node) => {
+    const ready = known.get(node) ?? { value: compute(node) }
+    known.set(node, ready)
+    return ready.value
+  }
+}
+
+/** Short words stand in many sentences, which makes them a poor index. */
+const weight = (words: ReadonlySet<string>) => words.size - Math.min(...[...words].map((word) => word.length)) / 4
+
 /** Of the parts that must be there, the one that can be said in the fewest words. */
-function needsOf(node: Node): ReadonlySet<string> | null {
+const needsOf: (node: Node) => ReadonlySet<string> | null = once((node) => {
   if (node.kind === 'word') return new Set([node.word])
   if (node.kind !== 'all' && node.kind !== 'any') return null
   const each = node.parts.map(needsOf)
-  if (node.kind === 'any') return each.includes(null) ? null : each.reduce((all, some) => new Set([...(all ?? []), ...(some ?? [])]), null)
-  // Words that stand in half of all sentences are a poor index; longer words come first among equals.
-  const weight = (words: ReadonlySet<string>) => words.size - Math.min(...[...words].map((word) => word.length)) / 4
+  if (node.kind === 'any') return each.includes(null) ? null : new Set(each.flatMap((words) => [...(words ?? [])]))
   return each.filter((words) => words !== null).toSorted((a, b) => weight(a) - weight(b))[0] ?? null
-}
+})
 
-function openIn(node: Node): number {
+const openIn: (node: Node) => number = once((node) => {
   if (node.kind === 'slot') return OPEN_TYPES.has(node.type) ? 1 : 0
   if (node.kind === 'all') return node.parts.reduce((sum, part) => sum + openIn(part), 0)
   return node.kind === 'any' ? Math.max(0, ...node.parts.map(openIn)) : 0
-}
+})

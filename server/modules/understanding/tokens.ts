@@ -20,12 +20,14 @@ const MARKS = /\p{M}+/gu
 export const fold = (word: string): string =>
   word.normalize('NFD').replaceAll(MARKS, '').toLowerCase().replaceAll(MARKS, '').replaceAll('ß', 'ss').replaceAll('’', "'")
 
-/** Splits a text into folded words; `expansions` names those that stand for several, such as contractions. */
-export function tokenize(text: string, expansions: ReadonlyMap<string, readonly string[]>): Sentence {
+const NONE: ReadonlySet<string> = new Set()
+
+/** Splits a text into folded words but those of `leaveOut`; `expansions` names those that stand for several, such as contractions. */
+export function tokenize(text: string, expansions: ReadonlyMap<string, readonly string[]>, leaveOut = NONE): Sentence {
   const tokens: Token[] = []
   for (const { 0: raw, index } of text.matchAll(TOKEN)) {
     const word = fold(raw)
-    if (word === "'") continue
+    if (word === "'" || leaveOut.has(word)) continue
     for (const part of expansions.get(word) ?? [word]) tokens.push({ word: part, start: index, end: index + raw.length })
   }
   const ends = tokens.map(({ end }, index) => /[.!?;:…\n]\s/.test(text.slice(end, (tokens[index + 1]?.start ?? end) + 1)))

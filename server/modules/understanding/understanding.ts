@@ -39,6 +39,10 @@ export function createUnderstanding({ languages }: UnderstandingOptions) {
 
   return {
     languageFor,
+    /** Reads and compiles everything in the background; a sentence said meanwhile does not wait for it. */
+    async prepare(): Promise<void> {
+      for (const language of languages()) await engineOf(language).prepare()
+    },
     /** Null where some of it is not understood. The first call compiles the languages. */
     understand(text: string, context: UnderstandingContext): Understood | null {
       const now = DateTime.fromJSDate(context.now, { zone: context.timezone })

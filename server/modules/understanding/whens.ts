@@ -265,10 +265,16 @@ export function createWhens({ language, words: { when, units } }: Language, numb
           recurrence(said, from),
           clock(said, from),
           digital(said, from),
-          spoken && { end: spoken.end, value: { day: dayOf(now.plus({ days: spoken.value })) } },
+          spoken && {
+            end: spoken.end,
+            // `tonight` is a day and a part of it
+            value: { day: dayOf(now.plus({ days: spoken.value })), ...(part?.end === spoken.end && { partOfDay: part.value }) },
+          },
           dayOfMonth(said, from, now),
           weekday(said, from, now),
-          part && !(first && part.end === from + 1 && !before.has(said[from - 1] ?? '')) ? { end: part.end, value: { partOfDay: part.value } } : null,
+          part && !(first && part.end === from + 1 && !before.has(said[from - 1] ?? ''))
+            ? { end: part.end, value: { partOfDay: part.value } }
+            : null,
           bareHour(said, from),
         ].filter((span) => span !== null)
         return [...single, ...relative(said, from), ...fromChrono(from)]

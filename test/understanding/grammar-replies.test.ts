@@ -1,0 +1,259 @@
+import { randomUUID } from 'node:crypto'
+import { beforeEach, expect, test } from 'vitest'
+import { z } from 'zod'
+import { type ActionCall, action, createActionRegistry } from '../../server/kit/actions.ts'
+import type { Caller } from '../../server/kit/caller.ts'
+import { AppError } from '../../server/kit/errors.ts'
+import type { Person } from '../../server/modules/household/household.contract.ts'
+import { createGrammarReplies } from '../../server/modules/understanding/grammar-replies.ts'
+import { names, understanding } from './house.ts'
+
+const now = new Date('2026-11-21T10:30:00Z')
+const householdId = randomUUID()
+const person = (id: string, displayName: string, birthDate: string | null): Person => ({
+  id,
+  householdId,
+  displayName,
+  pronouns: '',
+  role: 'adult',
+  aliases: [],
+  birthDate,
+})
+const persons = [person('ines', 'Ines', '1984-11-22'), person('oskar', 'Oskar', '2015-02-28'), person('maja', 'Maja', null)]
+const boiler = { id: 'c1', title: 'the boiler code is 4711', content: 'the boiler code is 4711', observedAt: '2026-03-12T09:00:00Z' }
+
+let locale: string
+let runs: { name: string; params: unknown }[]
+let refused: AppError | null
+const registry = () => createActionRegistry({ audit: async () => undefined })
+let actions: ReturnType<typeof registry>
+
+/** Stands in for the house's own actions: says what was asked for. */
+function offer(name: string, data: unknown, output = `${name} is done.`): void {
+  actions.add(
+    action({
+      name,
+      description: name,
+      input: z.record(z.string(), z.unknown()),
+      risk: 'low',
+      async run(params) {
+        if (refused) throw refused
+        runs.push({ name, params })
+        return { output, data: typeof data === 'function' ? data(params) : data }
+      },
+    }),
+  )
+}
+
+beforeEach(() => {
+  locale = 'en-GB'
+  runs = []
+  refused = null
+  actions = registry()
+})
+
+const replies = () =>
+  createGrammarReplies({
+    understanding,
+    actions,
+    household: {
+      get: () => ({ household: { id: householdId, displayName: 'Home', mode: 'multi', timezone: 'Europe/Berlin', locale }, persons }),
+    },
+    names: () => names,
+    describeSource: async (chunkId) => (chunkId === boiler.id ? boiler : null),
+    now: () => now,
+  })
+
+function call(changes: Partial<Caller> = {}): ActionCall & { lastSources: { chunkId: string; title: string }[] } {
+  const caller: Caller = {
+    kind: 'device',
+    scope: 'member',
+    deviceId: 'd',
+    userId: 'ines',
+    personId: 'ines',
+    sessionId: 's',
+    via: 'bearer',
+    ...changes,
+  }
+  return { caller, origin: 'chat', signal: AbortSignal.timeout(60_000), lastSources: [] }
+}
+const ask = (text: string, more = call()) => replies().answer(text, more)
+
+test('a timer is set through the action, and the run is shown', async () => {
+  offer('set_timer', {}, 'Your pasta timer is set for 9 minutes.')
+  const reply = await ask('set a pasta timer for 9 minutes')
+  expect(runs).toEqual([{ name: 'set_timer', params: { durationMs: 540_000, name: 'pasta' } }])
+  expect(reply).toMatchObject({ intent: 'timer_set', text: 'Your pasta timer is set for 9 minutes.', sure: true })
+  expect(reply?.toolCalls).toMatchObject([{ name: 'set_timer', status: 'done' }])
+})
+
+test('several things go onto the list one by one, and are told at once', async () => {
+  offer('add_todo', {})
+  expect((await ask('add milk and eggs to the shopping list'))?.text).toBe('Added milk and eggs to the Groceries list.')
+  expect(runs.map(({ params }) => params)).toEqual([
+    { title: 'milk', list: 'Groceries' },
+    { title: 'eggs', list: 'Groceries' },
+  ])
+})
+
+test('a reminder is for whom it is meant', async () => {
+  offer('add_todo', {})
+  expect((await ask('remind Maja tomorrow at 5 to feed the fish'))?.text).toBe('I will remind Maja tomorrow at 17:00: feed the fish.')
+  expect(runs[0]?.params).toMatchObject({ title: 'feed the fish', personId: 'maja', remindAt: '2026-11-22T16:00:00.000Z' })
+  expect((await ask('remind me to sleep'))?.text).toContain('to-do list')
+})
+
+test('memory answers with its source', async () => {
+  offer('recall', { chunks: [boiler], answer: 'You told me on 12 March: the boiler code is 4711' })
+  const reply = await ask('what is the boiler code?')
+  expect(reply).toMatchObject({ sure: false, text: 'You told me on 12 March: the boiler code is 4711', sources: [{ chunkId: 'c1' }] })
+  expect(runs[0]?.params).toEqual({ query: 'what is the boiler code?' })
+})
+
+test('what memory does not know is left to a model, unless it was asked for', async () => {
+  offer('recall', { chunks: [boiler], answer: null })
+  expect(await ask('what is the capital of France')).toBeNull()
+  expect((await ask('what do you know about dragons'))?.text).toBe('I know nothing about dragons.')
+})
+
+test('what was remembered just now can be asked back and forgotten', async () => {
+  offer('remember', { chunk: boiler }, 'I will remember that.')
+  offer('forget', {}, 'I have forgotten it.')
+  const reply = await ask('remember that the boiler code is 4711')
+  expect(reply?.sources).toEqual([{ chunkId: 'c1', title: boiler.title }])
+  const lastSources = reply?.sources ?? []
+  expect((await ask('how do you know that?', { ...call(), lastSources }))?.text).toBe(
+    'I was told on Thursday 12 March: “the boiler code is 4711”',
+  )
+  expect((await ask('forget that', { ...call(), lastSources }))?.text).toBe('I have forgotten it.')
+  expect(runs.at(-1)).toEqual({ name: 'forget', params: { chunkId: 'c1' } })
+  expect((await ask('forget that'))?.text).toContain('What should I forget?')
+  expect((await ask('why do you know this', { ...call(), lastSources: [{ chunkId: 'gone', title: 'it' }] }))?.text).toContain('gone by now')
+})
+
+test('nothing is forgotten that is not clearly meant', async () => {
+  offer('recall', { chunks: [boiler], answer: null })
+  offer('forget', {})
+  expect((await ask('forget about the garden gate'))?.text).toContain('nothing to forget')
+  expect(runs.map(({ name }) => name)).toEqual(['recall'])
+})
+
+test('what no action can do yet is said honestly', async () => {
+  expect((await ask('play some music'))?.text).toBe('I cannot play music yet: there is no music box or player here.')
+  expect((await ask('turn on the desk lamp'))?.text).toContain('cannot switch')
+  expect((await ask('show me the driveway camera'))?.text).toContain('no camera')
+  expect((await ask('set the volume to 30'))?.text).toContain('cannot change the volume')
+  expect((await ask('turn off the desk lamp in 10 minutes'))?.text).toContain('later')
+})
+
+test('lamps of all kinds and rooms are switched, and asked about where it is not clear which', async () => {
+  offer('plug_on', {}, 'On.')
+  offer('plug_off', {}, 'Off.')
+  expect((await ask('turn off all the lights'))?.text).toBe('Off. Off.')
+  expect(runs.map(({ params }) => params)).toEqual([{ deviceId: 'desk' }, { deviceId: 'fairy' }])
+  expect((await ask('turn on the light'))?.text).toBe('Which one: Desk lamp and Fairy lights?')
+})
+
+test('a guest is told kindly, a failure with its message', async () => {
+  offer('set_timer', {})
+  const guest = call({ scope: 'guest' })
+  const reply = await ask('set a timer for 5 minutes', guest)
+  expect(reply?.text).toBe('I am sorry, I may not do that for guests.')
+  expect(reply?.toolCalls).toMatchObject([{ status: 'failed' }])
+  offer('recall', { chunks: [], answer: null })
+  expect(await ask('what is the boiler code', guest)).toBeNull()
+  refused = new AppError(404, 'not_found', 'There is no timer named “egg”.')
+  offer('cancel_timer', {})
+  expect(await ask('cancel the egg timer')).toMatchObject({ text: 'There is no timer named “egg”.', toolCalls: [{ status: 'failed' }] })
+})
+
+test('a bug is no answer', async () => {
+  actions.add({
+    ...action({ name: 'set_timer', description: '', input: z.object({}), risk: 'low', run: async () => ({ output: '' }) }),
+    parse: () => {
+      throw new TypeError('bug')
+    },
+  })
+  await expect(ask('set a timer for 5 minutes')).rejects.toThrow('bug')
+})
+
+test('the calendar is told a day at a time', async () => {
+  const event = (title: string, startAt: string, allDay = false) => ({
+    id: randomUUID(),
+    title,
+    startAt,
+    endAt: startAt,
+    allDay,
+    kind: 'event',
+  })
+  offer('list_events', [
+    event('Choir', '2026-11-22T18:30:00Z'),
+    event('Holiday', '2026-11-22T23:00:00Z', true),
+    event('Dentist', '2026-11-23T14:00:00Z'),
+  ])
+  expect((await ask("what's on the calendar next week"))?.text).toBe(
+    'Tomorrow: Choir at 19:30. On Monday 23 November: Holiday and Dentist at 15:00.',
+  )
+  expect((await ask('when is my next appointment'))?.text).toBe('Next is Choir, tomorrow at 19:30.')
+})
+
+test('time, dates, birthdays and sums need no action', async () => {
+  expect((await ask('what time is it'))?.text).toBe('It is 11:30.')
+  expect((await ask('what time is it in New York'))?.text).toBe('In New York it is 05:30.')
+  expect((await ask('what day is it'))?.text).toBe('Today is Saturday, 21 November 2026.')
+  expect((await ask("when is Ines's birthday"))?.text).toBe('Ines’s birthday is on 22 November: tomorrow.')
+  expect((await ask('how old is Oskar'))?.text).toBe('Oskar is 11 years old.')
+  expect((await ask("when is Maja's birthday"))?.text).toContain('do not know')
+  expect((await ask('what is 15% of 80'))?.text).toBe('That is 12.')
+  expect((await ask('how many miles is 5 km'))?.text).toBe('5 km is 3.107 mi.')
+  expect((await ask('who lives here'))?.text).toBe('Ines, Oskar and Maja live here.')
+  expect((await ask('good morning'))?.text).toContain('Good morning, Ines!')
+})
+
+test('“stop” ends what rings before it ends the music', async () => {
+  const rings = {
+    id: randomUUID(),
+    kind: 'timer',
+    durationMs: 60_000,
+    endsAt: now.toISOString(),
+    remainingMs: 0,
+    rangAt: now.toISOString(),
+    createdAt: now.toISOString(),
+  }
+  offer('list_timers', [rings])
+  offer('cancel_timer', {})
+  expect((await ask('stop'))?.text).toBe('All right, quiet again.')
+  expect(runs.at(-1)).toEqual({ name: 'cancel_timer', params: { id: rings.id } })
+})
+
+test('German is answered in German', async () => {
+  locale = 'de-DE'
+  offer('set_timer', {}, 'Your timer is set.')
+  offer('add_todo', {})
+  offer('recall', { chunks: [boiler], answer: 'You told me on 12 March: the boiler code is 4711' })
+  expect((await ask('Stell einen Timer auf 10 Minuten'))?.text).toBe('Der Timer läuft: 10 Minuten.')
+  expect((await ask('Erinnere mich morgen um 17 Uhr daran, Mama anzurufen'))?.text).toBe(
+    'Ich erinnere dich morgen um 17:00: Mama anzurufen.',
+  )
+  expect((await ask('Wie ist der Code der Heizung?'))?.text).toBe('Das weiß ich von am Donnerstag, 12. März: the boiler code is 4711')
+  expect((await ask('what time is it'))?.text).toBe('It is 11:30.')
+  expect(replies().notUnderstood('Bau mir ein Haus', call().caller)).toContain('nicht verstanden')
+})
+
+test('every answer in the data has someone to give it, and every reply its words', async () => {
+  for (const { language, intents } of [understanding.languageFor('en'), understanding.languageFor('de')]) {
+    locale = language
+    for (const { examples } of Object.values(intents)) {
+      for (const example of examples) {
+        const reply = await ask(example)
+        if (reply) expect(reply.text, example).not.toMatch(/[{}]|undefined|NaN/)
+      }
+    }
+  }
+})
+
+test('what is not understood gets an honest word with what is near', () => {
+  const text = replies().notUnderstood('timer please do your thing', call().caller)
+  expect(text).toContain('did not understand')
+  expect(text).toContain('timer')
+})
