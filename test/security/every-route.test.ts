@@ -135,6 +135,7 @@ const NO_HEAD = [
   '/api/auth/logout',
   '/api/paired-devices/token',
   '/api/chat/conversations/{id}/export',
+  '/api/memory/people/{id}',
 ]
 
 const RANK = { none: 0, guest: 1, member: 2, admin: 3, owner: 4 }
