@@ -135,6 +135,21 @@ describe('a model that speaks', () => {
     expect(await installed('picture')).toMatchObject({ status: 'error', detail: 'The file is not a GGUF model.', kind: 'chat' })
   })
 
+  test('that still loads can be put aside or deleted; who waits for it hears so', async () => {
+    writeScriptedGguf(at('slow.gguf'))
+    await ada.api.settings.update({ body: { SERVICE_LLM_MODEL: 'none' } })
+    for (const end of [() => unload('slow'), () => remove('slow')]) {
+      const loading = load('slow').then(
+        () => 'loaded',
+        ({ status, code }: { status: number; code: string }) => [status, code],
+      )
+      await until(async () => (await installed('slow'))?.status === 'loading')
+      await end()
+      expect(await loading).toEqual([409, 'conflict'])
+      expect((await llm()).status).toBe('no_model')
+    }
+  })
+
   test('in several parts is one model, and goes whole', async () => {
     for (const part of ['00001', '00002', '00003']) writeFileSync(at(`big-${part}-of-00003.gguf`), gguf().subarray(0, 1_000_000))
     expect(await installed('big-00001-of-00003')).toMatchObject({ sizeBytes: 3_000_000 })

@@ -28,6 +28,8 @@ export interface EmbedderChoice extends Embedders {
   /** Lets go of the file at `path` for good. */
   release(path: string): Promise<void>
   state(): EmbeddingState
+  /** Whether the built-in one serves, chosen or for want of the one that is. */
+  isBuiltIn(): boolean
   stop(): Promise<void>
 }
 
@@ -103,6 +105,7 @@ export function createEmbedders({ fallback, shelf, runtime, log }: EmbeddersDeps
 
   return {
     current: () => current,
+    isBuiltIn: () => current === fallback,
     onChange(listener) {
       listeners.add(listener)
       return () => void listeners.delete(listener)

@@ -34,6 +34,7 @@ export interface GgufEmbedder extends Embedder {
 const IDLE_MS = 600_000
 /** One text may make the process end; the one after it should not suffer, but a model that only crashes is of no use. */
 const MOST_CRASHES = 3
+const CHARS_AT_ONCE = 4_000
 const SWITCHED_OFF = 'The embedding model was switched off.'
 const CRASHES = 'The embedding model stops again and again.'
 
@@ -41,6 +42,22 @@ interface Batch {
   texts: string[]
   signal: AbortSignal | undefined
   result: PromiseWithResolvers<Float32Array[]>
+}
+
+/** Few enough texts, and short enough together, that a question behind them is answered soon. */
+function* batchesOf(texts: readonly string[]): Generator<string[]> {
+  let batch: string[] = []
+  let chars = 0
+  for (const text of texts) {
+    if (batch.length > 0 && (batch.length === TEXTS_AT_ONCE || chars + text.length > CHARS_AT_ONCE)) {
+      yield batch
+      batch = []
+      chars = 0
+    }
+    batch.push(text)
+    chars += text.length
+  }
+  if (batch.length > 0) yield batch
 }
 
 /** Makes an embedder of a GGUF file; nothing is loaded before the first text. */
@@ -139,8 +156,7 @@ export function createGgufEmbedder({ model, runtime, log, onFault, idleMs = IDLE
       // a text without anything in it has no direction
       const prepared = texts.map((text) => prefixes[kind] + (text.trim() === '' ? '-' : text.toWellFormed()))
       const vectors: Float32Array[] = []
-      for (let at = 0; at < prepared.length; at += TEXTS_AT_ONCE)
-        vectors.push(...(await ask(prepared.slice(at, at + TEXTS_AT_ONCE), kind, signal)))
+      for (const batch of batchesOf(prepared)) vectors.push(...(await ask(batch, kind, signal)))
       return vectors
     },
     async ready() {

@@ -139,6 +139,8 @@ export function createLanguageModel({ files, runtime, log }: LanguageModelDeps):
     async settled(signal) {
       await switching
       await active?.engine.settled(signal)
+      // it may have been stopped for another
+      await switching
     },
 
     without: (path, work) =>

@@ -47,11 +47,11 @@ const needOf = ({ kind, sizeBytes, header }: ShelvedModel) =>
 
 /** The models of this machine: what there is, what could be had, and which of them serve. */
 export function createModelsService({ shelf, llm, embedders, settings, choice, machine, downloads, hub, ...deps }: ModelsServiceDeps) {
-  /** Loading and deleting are done one after another. */
-  let changing: Promise<unknown> = Promise.resolve()
+  /** Models are loaded one after another; whoever unloads or deletes one does not wait for that, but ends it. */
+  let loading: Promise<unknown> = Promise.resolve()
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const done = changing.then(work)
-    changing = done.catch(() => undefined)
+    const done = loading.then(work)
+    loading = done.catch(() => undefined)
     return done
   }
 
@@ -214,21 +214,19 @@ export function createModelsService({ shelf, llm, embedders, settings, choice, m
     async list(): Promise<Models> {
       const [facts, models] = await Promise.all([machine.facts(), shelf.list()])
       const installed = models.map((model) => described(model, facts))
-      const { path } = embedders.state()
-      const builtIn = !models.some(({ file }) => file.path === path && file.name === embedders.current().name)
       return {
         machine: facts,
         hub: deps.hubAddress(),
         installed,
         catalogue: offered(facts, installed),
         downloads: downloads.list(),
-        embedding: { active: embedders.current().name, builtIn },
+        embedding: { active: embedders.current().name, builtIn: embedders.isBuiltIn() },
       }
     },
     one: describedNow,
     load: (name: string) => inTurn(() => load(name)),
-    unload: (name: string) => inTurn(() => unload(name)),
-    remove: (name: string) => inTurn(() => remove(name)),
+    unload,
+    remove,
     download,
     /** Follows the settings. */
     settle,
