@@ -7,7 +7,7 @@ import { createPhraseSet, type Phrases, wordsOf } from './phrases.ts'
 import { createReaders } from './readers.ts'
 import { createItems, finish, type SlotHelp } from './slots.ts'
 import { createTemplates, type Program } from './template.ts'
-import { fold, tokenize } from './tokens.ts'
+import { fold, said as spoken, tokenize } from './tokens.ts'
 import type { UnderstandingContext, Understood } from './understood.ts'
 
 interface Form {
@@ -115,6 +115,7 @@ export function createEngine(language: Language) {
         itemsOf,
         isTaskList: (list) => list === null || wordsOf(list).some((word) => tasks.has(word)),
         wordsOf: (value) => wordsOf(value, expansions),
+        said: (from, to) => spoken(sentence, from, to),
       }
       const forms = [...candidates(said)].filter(
         ({ unless, program }) => (said.length <= MANY_WORDS || program.open <= 1) && !said.some((word) => unless.has(word)),

@@ -32,7 +32,7 @@ export interface GrammarRepliesDeps {
   household: { get(): { household: Household; persons: Person[] } }
   /** What the things of the house are called, as far as this caller may know. */
   names(caller: Caller): UnderstandingNames
-  /** Where a memory came from; null where it is gone or not for this caller. */
+  /** Where a memory came from; null, or a failure with 404, where it is gone or not for this caller. */
   describeSource(chunkId: string, call: ActionCall): Promise<SourceOrigin | null>
   now?: () => Date
 }
@@ -74,6 +74,7 @@ export function createGrammarReplies({
   return {
     /** Null where it is not understood, or where it may be and the house knows nothing of it. */
     async answer(text: string, call: ActionCall & { lastSources: readonly MessageSource[] }): Promise<GrammarReply | null> {
+      await understanding.prepare()
       const context = contextOf(call.caller)
       const understood = understanding.understand(text, context)
       const answer = understood && ANSWERS[understood.intent]
@@ -102,7 +103,14 @@ export function createGrammarReplies({
           }
         },
         told: ({ output }, key, values) => (speech.language === 'en' ? output : speech.say(key, values)),
-        describeSource: (chunkId) => describeSource(chunkId, call),
+        async describeSource(chunkId) {
+          try {
+            return await describeSource(chunkId, call)
+          } catch (error) {
+            if (error instanceof AppError && error.status === 404) return null
+            throw error
+          }
+        },
       }
 
       /** What went wrong, kindly. */

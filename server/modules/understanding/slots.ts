@@ -21,6 +21,8 @@ export interface SlotHelp {
   /** Whether the things of a list are tasks, in whose words `and` may stand. */
   isTaskList(list: string | null): boolean
   wordsOf(text: string): string[]
+  /** What was said from one word up to another. */
+  said(from: number, to: number): string
 }
 
 const MAX_TIMER_MS = 366 * 24 * 3_600_000
@@ -117,9 +119,17 @@ function listItems(slots: Slots, help: SlotHelp): Slots | null {
   return { items, list }
 }
 
+/** `remember my locker is 212`: all from `my` on. */
+function remember(slots: Slots, help: SlotHelp, captures: readonly Capture[]): Slots | null {
+  const [first, last] = [captures[0], captures.at(-1)]
+  if (slots.content !== undefined || !first || !last) return slots
+  return { content: help.said(first.as === 'about' ? first.start : first.start - 1, last.end) }
+}
+
 /** Something on a list; what is listed with `and` is several things there, but for tasks. */
 function listItem(slots: Slots, help: SlotHelp): Slots {
-  const { newList, ...rest } = slots
+  const { newList, anywhere, ...rest } = slots
+  if (anywhere) return { ...rest, items: [slots.item] }
   const named = newList ?? slots.list
   const list = named === undefined ? help.readers.shoppingList(help.context.names.lists) : (named as string | null)
   return { ...rest, list, items: help.isTaskList(list) ? [slots.item] : help.itemsOf(String(slots.item ?? '')) }
@@ -129,7 +139,8 @@ const withinReach = (slots: Slots) =>
   typeof slots.durationMs !== 'number' || (slots.durationMs >= 1_000 && slots.durationMs <= MAX_TIMER_MS)
 const isLevel = (level: unknown) => typeof level === 'number' && level >= 0 && level <= 100
 
-const finishers: Record<string, (slots: Slots, help: SlotHelp) => Slots | null> = {
+const finishers: Record<string, (slots: Slots, help: SlotHelp, captures: readonly Capture[]) => Slots | null> = {
+  remember,
   remind: reminder,
   todo_add: reminder,
   event_add: eventAdd,
@@ -167,7 +178,8 @@ const finishers: Record<string, (slots: Slots, help: SlotHelp) => Slots | null> 
 /** The slots of an intent as its data describes them; null where what was captured makes no sense for it. */
 export function finish(intent: string, captures: readonly Capture[], help: SlotHelp): Slots | null {
   const slots = plain(captures)
-  return finishers[intent]?.(slots, help) ?? (finishers[intent] ? null : slots)
+  const finisher = finishers[intent]
+  return finisher ? finisher(slots, help, captures) : slots
 }
 
 /** Splits at commas and `and`, but not inside what is one thing, such as `fish and chips`. */

@@ -17,6 +17,7 @@ const languageOf = (locale: string) => locale.split('-')[0]?.toLowerCase() ?? ''
 export function createUnderstanding({ languages }: UnderstandingOptions) {
   const engines = new Map<Language, Engine>()
   const suggestions = new Map<Language, (text: string) => string[]>()
+  let preparing: Promise<void> | undefined
 
   function ordered(locale: string): Language[] {
     const own = languageOf(locale)
@@ -40,8 +41,11 @@ export function createUnderstanding({ languages }: UnderstandingOptions) {
   return {
     languageFor,
     /** Reads and compiles everything in the background; a sentence said meanwhile does not wait for it. */
-    async prepare(): Promise<void> {
-      for (const language of languages()) await engineOf(language).prepare()
+    prepare(): Promise<void> {
+      preparing ??= (async () => {
+        for (const language of languages()) await engineOf(language).prepare()
+      })()
+      return preparing
     },
     /** Null where some of it is not understood. The first call compiles the languages. */
     understand(text: string, context: UnderstandingContext): Understood | null {

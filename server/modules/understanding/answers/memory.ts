@@ -22,11 +22,13 @@ async function recallAbout({ query }: Slots, help: AnswerHelp) {
 }
 
 export const memoryAnswers: Answers = {
-  async remember({ content, about, subject }, help) {
-    const whole = text(content) || [text(about), text(subject)].filter(Boolean).join(' ')
-    const result = await help.run('remember', { content: whole }, NONE)
+  async remember({ content }, help) {
+    const result = await help.run('remember', { content }, NONE)
     const chunk = Remembered.safeParse(result.data).data?.chunk
-    return { text: help.told(result, 'remembered', { content: whole }), sources: chunk ? [{ chunkId: chunk.id, title: chunk.title }] : [] }
+    return {
+      text: help.told(result, 'remembered', { content: text(content) }),
+      sources: chunk ? [{ chunkId: chunk.id, title: chunk.title }] : [],
+    }
   },
   /** The whole question finds more than the piece of it that was captured. */
   recall: (_, help) => recollect(help.text.replaceAll(/\s+/g, ' ').trim().slice(0, 1_000), help),
