@@ -56,7 +56,7 @@ function createCollector(end: string) {
     to: () => to,
     add(event: CalendarEvent): void {
       found.push(event)
-      if (found.length < 2 * MAX_OCCURRENCES) return
+      if (found.length < MAX_OCCURRENCES + MAX_OCCURRENCES / 4) return
       found = this.all()
       to = found.at(-1)?.startAt ?? to
     },
@@ -155,6 +155,7 @@ export function createCalendarService({ db, household, events }: CalendarDeps) {
       const takeTurns = createTurns()
       for (const row of rowsBetween(from, to, collected.to)) {
         for (const span of occurrencesOf(row, from, collected.to(), here)) {
+          if (span.startAt >= collected.to()) break
           collected.add(toEvent(row, span))
           await takeTurns()
         }

@@ -40,13 +40,22 @@ interface Read {
   event: Omit<OutsideEvent, 'lastEndAt'>
 }
 
-const isZone = (name: string | undefined): name is string => name !== undefined && IANAZone.isValidZone(name)
+const zonesSeen = new Map<string, boolean>()
+const MAX_ZONES_SEEN = 1_000
+
+/** Whether a zone is known by this name; asking the runtime takes a millisecond. */
+function isZone(name: string | undefined): name is string {
+  if (!name) return false
+  const seen = zonesSeen.get(name) ?? IANAZone.isValidZone(name)
+  if (zonesSeen.size < MAX_ZONES_SEEN) zonesSeen.set(name, seen)
+  return seen
+}
 
 /** The name by which a zone is known elsewhere too, as far as can be told; else the household’s zone. */
 function knownZone(tzid: string, { zone, zones }: Place): string {
-  const tail = /[A-Za-z_]+\/[A-Za-z_+-]+(?:\/[A-Za-z_]+)?$/.exec(tzid)?.[0]
+  const parts = tzid.split('/')
   const isSpelledOut = /[ ,(+\d]/.test(tzid) // as Windows does, or an offset, which the reader knows
-  return [tzid, zones.get(tzid), tail].find(isZone) ?? (isSpelledOut ? tzid : zone)
+  return [tzid, zones.get(tzid), parts.slice(-3).join('/'), parts.slice(-2).join('/')].find(isZone) ?? (isSpelledOut ? tzid : zone)
 }
 
 /** A line of dates whose zone is one that is known, or the household’s where it has none. */

@@ -42,6 +42,7 @@ export function readIcs(order: IcsOrder, signal?: AbortSignal, waitMs = WAIT_MS)
       then()
       void worker.terminate()
     }
+    if (signal?.aborted) return stop()
     worker.on('message', (news: IcsNews) => {
       if (news.kind === 'some') events.push(...news.events)
       else if (news.kind === 'all') end(() => resolve({ events, digest: news.digest }))

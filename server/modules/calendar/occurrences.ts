@@ -94,9 +94,10 @@ export function* occurrencesOf(
   const until = timing.lastEndAt !== null && timing.lastEndAt < to ? timing.lastEndAt : to
   const earliest = toWall(from, timing.timezone).getTime() - lastsMs - DAY_MS
   for (const wall of wallTimes(timing, earliest, toWall(until, timing.timezone).getTime() + DAY_MS)) {
-    if (excluded.has(fromWall(wall, timing.timezone))) continue
-    if (timing.lastEndAt !== null && spanAt(timing, wall, timing.timezone).endAt > timing.lastEndAt) return
+    if (excluded.size > 0 && excluded.has(fromWall(wall, timing.timezone))) continue
     const span = spanAt(timing, wall, zone)
+    const { endAt } = timing.allDay && timing.lastEndAt !== null ? spanAt(timing, wall, timing.timezone) : span
+    if (timing.lastEndAt !== null && endAt > timing.lastEndAt) return
     if (overlaps(span, from, to)) yield span
   }
 }
