@@ -30,13 +30,13 @@ export const onMessage = <Schema extends z.ZodType>(
   handle: (payload: z.output<Schema>, caller: Caller) => Promise<void> | void,
 ): MessageHandler => ({ message, handle })
 
-/** Sends to the one socket that is being talked with. */
-export type SendHere = <Schema extends z.ZodType>(message: ServerMessage<Schema>, payload: z.input<Schema>) => void
+/** Sends to the one socket that is being talked with; resolves once it is written out, false where the socket went away first. */
+export type SendHere = <Schema extends z.ZodType>(message: ServerMessage<Schema>, payload: z.input<Schema>) => Promise<boolean>
 
 /** What happens when a client says hello. */
 export interface Greeting {
   /** The newest sequence number of what this caller may have been sent; part of `welcome`. */
   seq(caller: Caller): number
-  /** Called right after `welcome`; `lastSeq` is the newest that the client has seen. */
-  welcomed(caller: Caller, lastSeq: number | null, send: SendHere): Promise<void> | void
+  /** Called right after `welcome`, and awaited; `lastSeq` is the newest that the client has seen, `onClosed` tells when the socket is gone. */
+  welcomed(caller: Caller, lastSeq: number | null, send: SendHere, onClosed: (then: () => void) => void): unknown
 }

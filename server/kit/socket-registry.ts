@@ -8,10 +8,15 @@ const MAX_BUFFERED_BYTES = 1024 * 1024
 
 export type ServerMessages = typeof serverMessages
 
-/** Sends a message that is written out already, or closes a socket whose reader is too slow rather than let memory grow. */
-export function sendText(socket: WebSocket, text: string): void {
-  if (socket.bufferedAmount > MAX_BUFFERED_BYTES) socket.close(closeCodes.slowReader)
-  else socket.send(text)
+/**
+ * Sends a message that is written out already, or closes a socket whose reader is too slow rather than let memory grow. `then` hears
+ * whether the system took it.
+ */
+export function sendText(socket: WebSocket, text: string, then?: (taken: boolean) => void): void {
+  if (socket.bufferedAmount > MAX_BUFFERED_BYTES) {
+    socket.close(closeCodes.slowReader)
+    then?.(false)
+  } else socket.send(text, then && ((error) => then(!error)))
 }
 
 /** Sends one message, or closes a socket whose reader is too slow rather than let memory grow. */

@@ -10,7 +10,7 @@ import type { OwnHosts } from './own-hosts.ts'
 import type { RateLimit } from './rate-limit.ts'
 import type { FactsReader, RequestFacts } from './request-facts.ts'
 import { clientMessages, closeCodes, SocketFrame } from './socket.contract.ts'
-import type { Greeting, MessageHandler } from './socket-message.ts'
+import type { Greeting, MessageHandler, SendHere } from './socket-message.ts'
 import { type SocketRegistry, sendMessage, sendText } from './socket-registry.ts'
 import type { Topic } from './topic.ts'
 
@@ -186,9 +186,10 @@ export function createSocketServer(deps: SocketDeps) {
     const greet = async (lastSeq: number | null) => {
       if (greeted) return
       greeted = true
-      sendMessage(socket, 'welcome', { deviceId: caller.deviceId, scope: caller.scope, seq: deps.greeting.seq(caller) })
       try {
-        await deps.greeting.welcomed(caller, lastSeq, ({ type }, payload) => sendText(socket, JSON.stringify({ type, payload })))
+        sendMessage(socket, 'welcome', { deviceId: caller.deviceId, scope: caller.scope, seq: deps.greeting.seq(caller) })
+        const send: SendHere = ({ type }, payload) => new Promise((resolve) => sendText(socket, JSON.stringify({ type, payload }), resolve))
+        await deps.greeting.welcomed(caller, lastSeq, send, (then) => socket.once('close', then))
       } catch (error) {
         deps.onFault(error)
       }
