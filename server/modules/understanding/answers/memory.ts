@@ -52,7 +52,7 @@ export const memoryAnswers: Answers = {
     const [source] = lastSources
     if (!source) return speech.say('why_nothing')
     const origin = await describeSource(source.chunkId)
-    if (!origin) return speech.say('why_gone', { title: source.title })
+    if (!origin) return speech.say('why_gone')
     return {
       text: speech.say('why_told', { day: speech.day(origin.observedAt), content: origin.content.slice(0, 500) }),
       sources: [source],
