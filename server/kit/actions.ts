@@ -46,12 +46,29 @@ interface ActionSpec<Input extends z.ZodType> {
   run(params: z.output<Input>, call: ActionCall): Promise<ActionResult>
 }
 
+const LONG_PATTERN = 100
+
+/**
+ * The schema as a model and a form read it: without patterns that a format says better or that nobody can read, which for one moment of
+ * time are four hundred characters. What is sent is checked by zod all the same.
+ */
+function readableSchema(input: z.ZodType): Record<string, unknown> {
+  const { $schema: _, ...schema } = z.toJSONSchema(input, {
+    io: 'input',
+    override({ jsonSchema }) {
+      if (jsonSchema.pattern !== undefined && (jsonSchema.format !== undefined || jsonSchema.pattern.length > LONG_PATTERN))
+        delete jsonSchema.pattern
+    },
+  })
+  return schema
+}
+
 /** An action of our own, whose parameters are declared by zod. */
 export function action<Input extends z.ZodType>({ input, access = 'member', ...spec }: ActionSpec<Input>): Action {
   return {
     ...spec,
     access,
-    parameters: z.toJSONSchema(input, { io: 'input' }),
+    parameters: readableSchema(input),
     parse(params) {
       const parsed = input.safeParse(params)
       if (!parsed.success) throw invalid(detailsOf('body', parsed.error))

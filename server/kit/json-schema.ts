@@ -20,7 +20,7 @@ export type JsonSchema = Record<string, unknown>
 const MAX_SCHEMA_CHARS = 32_768
 const MAX_SCHEMA_DEPTH = 24
 const MAX_SUBSCHEMAS = 200
-const MAX_PATTERN_CHARS = 300
+const MAX_PATTERN_CHARS = 1_000
 const MAX_WORDS = 500
 const MAX_DETAILS = 20
 /**

@@ -170,3 +170,20 @@ test('a run that cannot be audited is not told as done, and is not audited as fa
   await expect(actions.run('lamp.dim', { level: 1 }, call())).rejects.toBe(full)
   expect(tries).toBe(1)
 })
+
+test('a schema is told without patterns that nobody can read, and they are checked all the same', () => {
+  const { parameters, parse } = action({
+    name: 'test.at',
+    description: '',
+    input: z.strictObject({ at: z.iso.datetime({ offset: true, local: true }), short: z.string().regex(/^[a-z]+$/) }),
+    risk: 'low',
+    run: async () => ({ output: '' }),
+  })
+  expect(parameters).toEqual({
+    type: 'object',
+    properties: { at: expect.not.objectContaining({ pattern: expect.anything() }), short: { type: 'string', pattern: '^[a-z]+$' } },
+    required: ['at', 'short'],
+    additionalProperties: false,
+  })
+  expect(() => parse({ at: 'tomorrow', short: 'a' })).toThrow('body.at')
+})

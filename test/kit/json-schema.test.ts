@@ -52,7 +52,7 @@ test('a schema that leads elsewhere, is too large, too deep or no schema is refu
   for (let level = 0; level < 200_000; level += 1) abyss = { not: abyss }
   refused(abyss)
   refused({ properties: { a: { pattern: '(' } } })
-  refused({ pattern: 'a'.repeat(1_000) })
+  refused({ pattern: 'a'.repeat(1_001) })
   for (const schema of [
     null,
     'x',

@@ -1,7 +1,21 @@
 import { randomUUID } from 'node:crypto'
 import type { GenerateResult } from '../models/llm.ts'
 
+/** A function that the model called, for the client to run. */
+export interface OfferedCall {
+  id: string
+  type: 'function'
+  function: { name: string; arguments: string }
+}
+
+/** A reply, and what was called in it. */
+export interface Completion extends GenerateResult {
+  calls: OfferedCall[]
+}
+
 const FINISH = { end: 'stop', length: 'length', aborted: 'stop' } as const
+
+const finishOf = ({ calls, stopReason }: Completion) => (calls.length > 0 ? 'tool_calls' : FINISH[stopReason])
 
 const usageOf = ({ usage: { promptTokens, evaluatedTokens, replyTokens } }: GenerateResult) => ({
   prompt_tokens: promptTokens,
@@ -25,18 +39,24 @@ export function createCompletionAnswer(askedModel: string) {
   return {
     first: () => chunk(delta({ role: 'assistant', content: '' })),
     text: (content: string) => chunk(delta({ content })),
-    last: ({ stopReason, model }: GenerateResult) => ({ ...chunk(delta({}, FINISH[stopReason])), model }),
+    calls: ({ calls }: Completion) => chunk(delta({ tool_calls: calls.map((call, index) => ({ index, ...call })) })),
+    last: (result: Completion) => ({ ...chunk(delta({}, finishOf(result))), model: result.model }),
     usage: (result: GenerateResult) => chunk([], { model: result.model, usage: usageOf(result) }),
-    whole: (result: GenerateResult) => ({
+    whole: (result: Completion) => ({
       ...head,
       object: 'chat.completion',
       model: result.model,
       choices: [
         {
           index: 0,
-          message: { role: 'assistant', content: result.text, refusal: null },
+          message: {
+            role: 'assistant',
+            content: result.calls.length > 0 && result.text === '' ? null : result.text,
+            refusal: null,
+            ...(result.calls.length > 0 && { tool_calls: result.calls }),
+          },
           logprobs: null,
-          finish_reason: FINISH[result.stopReason],
+          finish_reason: finishOf(result),
         },
       ],
       usage: usageOf(result),

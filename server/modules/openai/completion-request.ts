@@ -1,6 +1,6 @@
-import { AppError, type Detail, invalid } from '../../kit/errors.ts'
+import { AppError, invalid } from '../../kit/errors.ts'
 import { cleanSchema, SchemaError } from '../../kit/json-schema.ts'
-import type { GenerateRequest, LlmMessage } from '../models/llm.ts'
+import type { GenerateRequest, LlmFunction, LlmMessage } from '../models/llm.ts'
 import type { CompletionRequest } from './openai.contract.ts'
 
 type WireMessage = CompletionRequest['messages'][number]
@@ -17,12 +17,16 @@ function textOf({ content }: WireMessage, at: number): string {
   return parts.map(({ text }) => text).join('\n')
 }
 
+/** The calls of an earlier turn, as words: the language model is told of them like of anything that was said. */
+const callsIn = ({ tool_calls: calls }: WireMessage) =>
+  (calls ?? []).map(({ function: { name, arguments: params } }) => `(I called ${name} with ${params})`)
+
 /** The conversation as the language model takes it: one system message first, the person's last. Throws 400 for what it cannot read. */
 export function messagesOf({ messages }: Pick<CompletionRequest, 'messages'>): LlmMessage[] {
   const system: string[] = []
   const said: LlmMessage[] = []
   for (const [at, message] of messages.entries()) {
-    const content = textOf(message, at).toWellFormed()
+    const content = [textOf(message, at), ...callsIn(message)].filter(Boolean).join('\n').toWellFormed()
     const { role } = message
     if (role === 'system' || role === 'developer') system.push(content)
     else if (role === 'tool') said.push({ role: 'user', content: TOOL_ANSWER + content })
@@ -37,14 +41,31 @@ export function messagesOf({ messages }: Pick<CompletionRequest, 'messages'>): L
 export function schemaOf({ response_format: format }: CompletionRequest): object | undefined {
   if (!format || format.type === 'text') return undefined
   if (format.type === 'json_object') return { type: 'object' }
-  const fault = (path: string, message: string): Detail[] => [{ path: `body.response_format.${path}`, message }]
-  if (format.type !== 'json_schema') throw invalid(fault('type', 'has to be text, json_object or json_schema'))
+  const path = 'body.response_format'
+  if (format.type !== 'json_schema') throw invalid([{ path: `${path}.type`, message: 'has to be text, json_object or json_schema' }])
+  return readSchema(format.json_schema?.schema, `${path}.json_schema.schema`)
+}
+
+function readSchema(schema: unknown, path: string): object {
   try {
-    return cleanSchema(format.json_schema?.schema)
+    return cleanSchema(schema)
   } catch (error) {
-    if (error instanceof SchemaError) throw invalid(fault('json_schema.schema', error.message))
+    if (error instanceof SchemaError) throw invalid([{ path, message: error.message }])
     throw error
   }
+}
+
+/** A function that the client offers and runs itself. */
+export type OfferedFunction = Omit<LlmFunction, 'handler'>
+
+/** Throws 400 for a schema that cannot be used. */
+export function functionsOf({ tools, tool_choice: choice }: CompletionRequest): OfferedFunction[] {
+  if (choice === 'none') return []
+  return (tools ?? []).map(({ function: { name, description, parameters } }, at) => ({
+    name,
+    description: description ?? '',
+    parameters: { type: 'object', ...readSchema(parameters ?? {}, `body.tools.${at}.function.parameters`) },
+  }))
 }
 
 /** What the language model is asked for. */

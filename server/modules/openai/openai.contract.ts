@@ -3,6 +3,16 @@ import { endpoint } from '../../kit/endpoint.ts'
 
 const TextPart = z.looseObject({ type: z.string(), text: z.string().optional() })
 
+const ToolCall = z.looseObject({ id: z.string().max(200), function: z.looseObject({ name: z.string().max(200), arguments: z.string() }) })
+const Tool = z.looseObject({
+  type: z.literal('function'),
+  function: z.looseObject({
+    name: z.string().regex(/^[\w-]{1,64}$/),
+    description: z.string().max(10_000).nullish(),
+    parameters: z.looseObject({}).nullish(),
+  }),
+})
+
 /** What the usual clients of the OpenAI API send; what Hearth does not know is ignored, as they expect. */
 export const CompletionRequest = z.looseObject({
   model: z.string().max(1024).optional(),
@@ -11,6 +21,7 @@ export const CompletionRequest = z.looseObject({
       z.looseObject({
         role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
         content: z.union([z.string(), z.array(TextPart)]).nullish(),
+        tool_calls: z.array(ToolCall).max(64).nullish(),
       }),
     )
     .min(1)
@@ -20,6 +31,8 @@ export const CompletionRequest = z.looseObject({
   temperature: z.number().min(0).max(2).nullish(),
   max_tokens: z.number().int().min(1).max(100_000).nullish(),
   max_completion_tokens: z.number().int().min(1).max(100_000).nullish(),
+  tools: z.array(Tool).max(64).nullish().describe('Functions of the client: their calls are answered with, and it runs them.'),
+  tool_choice: z.unknown().optional().describe('`none` leaves the functions out; anything else is up to the model.'),
   response_format: z
     .looseObject({ type: z.string(), json_schema: z.looseObject({ schema: z.looseObject({}).optional() }).optional() })
     .nullish(),

@@ -1,13 +1,14 @@
+import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AppError, invalid } from '../../kit/errors.ts'
 import type { Logger } from '../../kit/log.ts'
 import type { Module } from '../../kit/module.ts'
 import { type Call, routes } from '../../kit/routes.ts'
 import type { Embedder } from '../memory/embedder.ts'
 import type { GenerateRequest, Llm } from '../models/llm.ts'
-import { createCompletionAnswer } from './completion-answer.ts'
-import { failureEvent, generateRequestOf } from './completion-request.ts'
+import { type Completion, createCompletionAnswer, type OfferedCall } from './completion-answer.ts'
+import { failureEvent, functionsOf, generateRequestOf } from './completion-request.ts'
 import { type CompletionRequest, type EmbeddingRequest, openaiContract } from './openai.contract.ts'
 
 interface OpenAiDeps {
@@ -27,6 +28,23 @@ const inBase64 = (vector: Float32Array) => Buffer.from(vector.buffer, vector.byt
 
 /** What the usual clients of the OpenAI API need, over the house’s own models. */
 export function createOpenAi({ llm, embedders, log }: OpenAiDeps): Module {
+  /** A call of the client's own function ends the reply: what comes of it is the client's next request. */
+  async function generate(body: CompletionRequest, request: GenerateRequest): Promise<Completion> {
+    const calls: OfferedCall[] = []
+    const called = new AbortController()
+    const functions = functionsOf(body).map((offered) => ({
+      ...offered,
+      async handler(params: unknown) {
+        calls.push({ id: `call_${randomUUID()}`, type: 'function', function: { name: offered.name, arguments: JSON.stringify(params) } })
+        setImmediate(() => called.abort()) // those called beside it are heard too
+        return null
+      },
+    }))
+    const signal = AbortSignal.any([request.signal, called.signal])
+    const result = await llm.generate({ ...request, ...(functions.length > 0 && !request.jsonSchema && { functions }), signal })
+    return { ...result, calls }
+  }
+
   /** The head is sent with the first word, so that what fails before it is answered as any other failure. */
   async function stream(body: CompletionRequest, request: Omit<GenerateRequest, 'onText'>, { reply }: Call): Promise<void> {
     const answer = createCompletionAnswer(body.model ?? '')
@@ -40,8 +58,9 @@ export function createOpenAi({ llm, embedders, log }: OpenAiDeps): Module {
       res.write(`data: ${event === '[DONE]' ? event : JSON.stringify(event)}\n\n`)
     }
     try {
-      const result = await llm.generate({ ...request, onText: (text) => send(answer.text(text)) })
-      if (result.stopReason === 'aborted') return void res?.destroy()
+      const result = await generate(body, { ...request, onText: (text) => send(answer.text(text)) })
+      if (request.signal.aborted) return void res?.destroy()
+      if (result.calls.length > 0) send(answer.calls(result))
       send(answer.last(result))
       if (body.stream_options?.include_usage) send(answer.usage(result))
       send('[DONE]')
@@ -57,8 +76,8 @@ export function createOpenAi({ llm, embedders, log }: OpenAiDeps): Module {
     const { sessionId } = call.caller
     const request = { ...generateRequestOf(body), conversationId: `v1:${sessionId}`, fairKey: sessionId, signal: call.signal }
     if (body.stream) return stream(body, request, call)
-    const result = await llm.generate({ ...request, onText: () => undefined })
-    if (result.stopReason === 'aborted') return
+    const result = await generate(body, { ...request, onText: () => undefined })
+    if (call.signal.aborted) return
     call.reply.open(JSON_TYPE).end(JSON.stringify(createCompletionAnswer(result.model).whole(result)))
   }
 
@@ -76,7 +95,7 @@ export function createOpenAi({ llm, embedders, log }: OpenAiDeps): Module {
     for (const [index, vector] of vectors.entries()) {
       const embedding = encoding_format === 'base64' ? inBase64(vector) : [...vector]
       res.write(`${index > 0 ? ',' : ''}${JSON.stringify({ object: 'embedding', index, embedding })}`)
-      if (index % VECTORS_AT_ONCE === 0) await setImmediate()
+      if (index % VECTORS_AT_ONCE === 0) await nextTurn()
     }
     res.end(`],"usage":${JSON.stringify({ prompt_tokens: tokens, total_tokens: tokens })}}`)
   }
