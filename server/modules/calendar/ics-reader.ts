@@ -42,7 +42,6 @@ export function readIcs(order: IcsOrder, signal?: AbortSignal, waitMs = WAIT_MS)
       then()
       void worker.terminate()
     }
-    if (signal?.aborted) return stop()
     worker.on('message', (news: IcsNews) => {
       if (news.kind === 'some') events.push(...news.events)
       else if (news.kind === 'all') end(() => resolve({ events, digest: news.digest }))
@@ -50,5 +49,6 @@ export function readIcs(order: IcsOrder, signal?: AbortSignal, waitMs = WAIT_MS)
     })
     worker.once('error', () => end(() => reject(new IcsError('cannot be read'))))
     worker.once('exit', () => end(() => reject(new IcsError('cannot be read'))))
+    if (signal?.aborted) stop()
   })
 }

@@ -1,0 +1,102 @@
+import ical, { type VEvent } from 'node-ical'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { everyCredential } from '../support/credentials.ts'
+import { type Browser, type House, startHouse } from '../support/house.ts'
+
+let house: House
+let ada: Browser
+beforeAll(async () => {
+  house = await startHouse()
+  ada = await house.residentOwner()
+  const { household, persons } = await ada.api.household.get()
+  const { id: _, ...settings } = household
+  await ada.api.household.replace({
+    body: {
+      ...settings,
+      timezone: 'Europe/Berlin',
+      mode: 'multi',
+      persons: [
+        { id: persons[0]?.id, displayName: 'Ada', birthDate: '1987-12-10' },
+        { displayName: 'Ben', birthDate: '2016-02-29' },
+      ],
+    },
+  })
+})
+afterAll(() => house[Symbol.asyncDispose]())
+
+const pathOf = (url: string) => url.slice(new URL(url).origin.length)
+const textAt = async (url: string) => (await house.stranger().fetch(pathOf(url))).text()
+
+test('the address has a key that is kept as a hash, and the last one alone works', async () => {
+  const first = await ada.api.calendar.feed()
+  expect(first.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/api\/calendar\.ics\?key=[\w-]{43}$/)
+  expect((await house.stranger().fetch(pathOf(first.url))).status).toBe(200)
+  const second = await ada.api.calendar.feed()
+  expect((await house.stranger().fetch(pathOf(first.url))).status).toBe(401)
+  await house.restart()
+  const answer = await house.stranger().fetch(pathOf(second.url))
+  expect(answer.headers.get('content-type')).toBe('text/calendar; charset=utf-8')
+  expect(await answer.text()).toMatch(/^BEGIN:VCALENDAR\r\n[\s\S]*END:VCALENDAR\r\n$/)
+  await ada.api.calendar.endFeed()
+  const gone = await house.stranger().fetch(pathOf(second.url))
+  expect([gone.status, await gone.json()]).toEqual([401, { error: 'Unauthorized' }])
+})
+
+test('without its key every credential of a member reads it, a guest not', async () => {
+  const { url } = await ada.api.calendar.feed()
+  const asks = await everyCredential(house)
+  for (const [who, ask] of Object.entries(asks)) {
+    const expected = who === 'none' ? 401 : who.startsWith('guest') ? 403 : 200
+    expect((await ask('/api/calendar.ics')).status, who).toBe(expected)
+    expect((await ask('/api/calendar.ics?key=wrong')).status, who).toBe(expected)
+    expect((await ask(pathOf(url))).status, who).toBe(200)
+  }
+})
+
+test('another calendar reads what this one shows', async () => {
+  const { create, remove } = ada.api.calendar
+  await create({
+    body: {
+      title: 'Once; with, signs\\',
+      startAt: '2026-11-24T14:00:00Z',
+      location: 'Hall\nUpstairs',
+      notes: 'a\r\nEND:VEVENT\r\nb\u0007',
+    },
+  })
+  const choir = await create({ body: { title: 'Choir', startAt: '2026-10-20T17:00:00Z', recurrence: 'FREQ=WEEKLY;UNTIL=20261231' } })
+  await remove({ params: { id: choir.id }, query: { occurrence: '2026-10-27T18:00:00.000Z' } })
+  const bins = await create({ body: { title: 'Bins', startAt: '2026-11-01T00:00:00+01:00', allDay: true, recurrence: 'FREQ=MONTHLY' } })
+  await remove({ params: { id: bins.id }, query: { occurrence: '2026-11-30T23:00:00.000Z' } })
+  const { url } = await ada.api.calendar.feed()
+  const text = await textAt(url)
+  expect(text).toContain('BEGIN:VTIMEZONE\r\nTZID:Europe/Berlin')
+  expect(text).toContain('RRULE:FREQ=WEEKLY;UNTIL=20261231T225959Z')
+  expect(text).toContain('EXDATE;TZID=Europe/Berlin:20261027T190000')
+  expect(text).toContain('EXDATE;VALUE=DATE:20261201')
+  for (const line of text.split('\r\n')) expect(Buffer.byteLength(line)).toBeLessThanOrEqual(75)
+  const events = Object.values(ical.sync.parseICS(text)).filter((one): one is VEvent => one?.type === 'VEVENT')
+  const by = (title: string) => events.find(({ summary }) => summary === title)
+  expect(events).toHaveLength(5)
+  expect(by('Once; with, signs\\')).toMatchObject({ location: 'Hall\nUpstairs', description: 'a\nEND:VEVENT\nb' })
+  const found = by('Choir')
+  expect(found?.start.toISOString()).toBe('2026-10-20T17:00:00.000Z')
+  const times = found?.rrule?.between(new Date('2026-10-01'), new Date('2027-02-01')).map((at) => at.toISOString())
+  expect(times?.slice(0, 3)).toEqual(['2026-10-20T17:00:00.000Z', '2026-10-27T18:00:00.000Z', '2026-11-03T18:00:00.000Z'])
+  expect(times?.at(-1)).toBe('2026-12-29T18:00:00.000Z')
+  expect(by('Bins')).toMatchObject({ datetype: 'date' })
+  expect(text).toMatch(/SUMMARY:Ada’s birthday/)
+  expect(text).toContain('DTSTART;VALUE=DATE:19871210')
+  expect(text).toContain('RRULE:FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=-1')
+})
+
+test('a zone’s changes of clocks are written out', async () => {
+  const { url } = await ada.api.calendar.feed()
+  const text = await textAt(url)
+  const year = new Date().getUTCFullYear()
+  const blocks = [...text.matchAll(/BEGIN:(STANDARD|DAYLIGHT)\r\nDTSTART:(\d{8})T(\d{6})\r\nTZOFFSETFROM:(\S+)\r\nTZOFFSETTO:(\S+)/g)]
+  expect(blocks.length).toBeGreaterThan(25)
+  const spring = blocks.find(([, kind, date]) => kind === 'DAYLIGHT' && date?.startsWith(`${year}03`))
+  expect(spring?.slice(3)).toEqual(['020000', '+0100', '+0200'])
+  const autumn = blocks.find(([, kind, date]) => kind === 'STANDARD' && date?.startsWith(`${year}10`))
+  expect(autumn?.slice(3)).toEqual(['030000', '+0200', '+0100'])
+})
