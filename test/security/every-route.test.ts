@@ -83,6 +83,7 @@ const TABLE: Record<string, Audience> = {
   'GET /api/notifications/{id}': 'guest',
   'POST /api/notifications/send': 'admin',
   'POST /api/notifications/{id}/ack': 'guest',
+  'POST /api/notifications/{id}/action': 'guest',
   'POST /api/notifications/read-all': 'guest',
   'GET /api/calendar': 'member',
   'POST /api/calendar': 'member',
@@ -130,6 +131,7 @@ const QUERY: Record<string, string> = {
 
 /** GETs that change something or stream: there is no HEAD of them. */
 const NO_HEAD = [
+  '/api/calendar.ics',
   '/api/auth/login',
   '/api/auth/callback',
   '/api/auth/logout',

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ICalEventData } from 'ical-generator'
 import { DateTime } from 'luxon'
 import type { Reader } from '../../db/rows.ts'
@@ -88,7 +89,10 @@ export async function* asICalendar(db: Reader, { name, timezone, persons }: Expo
     timezone: { name: timezone, generator: () => zones.map(vtimezone).join('\n') },
   }).toString()
   yield head.slice(0, head.lastIndexOf('END:VCALENDAR'))
-  for (const rows of ownEvents(db)) yield eventsText(rows.map(eventData))
+  for (const rows of ownEvents(db)) {
+    yield eventsText(rows.map(eventData))
+    await nextTurn()
+  }
   const birthdays = persons.flatMap((person) => (person.birthDate ? [birthdayData(person, person.birthDate)] : []))
   if (birthdays.length > 0) yield eventsText(birthdays)
   yield 'END:VCALENDAR\r\n'
