@@ -72,6 +72,13 @@ test('what somebody says of themselves is theirs alone', async () => {
   expect((await tablet('remember', { content: 'my locker is green', forWhom: 'me' })).data).toMatchObject({ chunk: { personId: null } })
 })
 
+test('an admin is not told what is another’s own unless they look for it', async () => {
+  await ben('remember', { content: 'my secret handshake is three claps' })
+  const admin = runAs(family.house, { deviceId: family.ada.id, personId: family.ids.ada, scope: 'admin' })
+  expect(await recall(admin, 'what is the secret handshake')).toMatchObject({ answer: null })
+  expect((await recall(ben, 'what is my secret handshake')).answer).toContain('three claps')
+})
+
 test('forgetting takes back what is one’s own or the household’s', async () => {
   const { data } = await ada('remember', { content: 'my diary hides under the mattress' })
   const { id } = (data as { chunk: Chunk }).chunk

@@ -11,7 +11,7 @@ import { type Chunk, memoryCreated, memoryUpdated } from './memory.contract.ts'
 import { type ChunkRow, ChunkTable, ExtractionTable } from './memory.table.ts'
 import { createChunkSearch } from './ranking/chunk-search.ts'
 import type { ChunkVectors } from './vectors/chunk-vectors.ts'
-import { isInSight, type Sight, sightOf } from './visibility.ts'
+import { isInSight, ownOf, type Sight, sightOf } from './visibility.ts'
 
 export interface ChunksDeps {
   db: Database
@@ -170,6 +170,7 @@ export function createChunksService({ db, events, household, vectors, resourcesP
   const byQuestion = createChunkSearch({ db, embed: vectors.embedQuery, nearest: vectors.nearest, resourcesPath })
 
   async function searchAs(sight: Sight, asker: string | null, q: string, { source, category, limit }: SearchFilter): Promise<Chunk[]> {
+    if (db.select('SELECT 1 FROM "memory_chunk" LIMIT 1').length === 0) return [] // nothing is loaded for nothing
     const isFiltered = source !== undefined || category !== undefined
     const one = sight !== 'all' && sight.length === 1 ? sight[0] : undefined
     const found = await byQuestion.search({
@@ -211,12 +212,11 @@ export function createChunksService({ db, events, household, vectors, resourcesP
       searchAs(narrowed(caller, filter.personId), caller.personId, q, filter),
 
     /** Best first, of the person’s and the household’s own. */
-    searchFor: (personId: string | null, q: string, limit: number): Promise<Chunk[]> =>
-      searchAs(personId === null ? [null] : [null, personId], personId, q, { limit }),
+    searchFor: (personId: string | null, q: string, limit: number): Promise<Chunk[]> => searchAs(ownOf(personId), personId, q, { limit }),
 
-    /** What is always to be told, newest first. */
-    promoted(caller: Caller, limit: number): Chunk[] {
-      const sight = sightOf(caller)
+    /** What is always to be told, newest first, of the person’s and the household’s own. */
+    promotedFor(personId: string | null, limit: number): Chunk[] {
+      const sight = ownOf(personId)
       return db
         .find(ChunkTable, { promoted: true, supersededById: null }, { order: 'observedAt desc', limit: FILTERED })
         .filter((row) => isInSight(sight, row.personId) && !isErased(row as StoredRow))

@@ -57,15 +57,13 @@ export function createRecollection({ chunks, facts, household, resourcesPath }: 
       .filter((fact) => shareMet(tellingStems(fact.key), text) === 1 || shareMet(asked, textOfFact(fact)) >= HALF)
   }
 
-  function answerOf({ content, personId, observedAt }: Chunk, asked: ReadonlySet<string>, asker: string | null): string {
-    const house = household.get()
-    const other = personId !== null && personId !== asker ? house.persons.find(({ id }) => id === personId) : undefined
-    return `${other?.displayName ?? 'You'} told me on ${dayInWords(observedAt, house.household)}: ${telling(content, asked)}`
-  }
+  const answerOf = ({ content, observedAt }: Chunk, asked: ReadonlySet<string>): string =>
+    `You told me on ${dayInWords(observedAt, household.get().household)}: ${telling(content, asked)}`
 
   return {
     /** What of these bears on the question as a Markdown block; the best one in any case. */
     async formatted(question: string, found: readonly Chunk[]): Promise<string> {
+      if (found.length === 0) return ''
       const bearing = await bearingOn(question, resourcesPath)
       return memoryBlock(
         found.filter((chunk, place) => place === 0 || bearing(textOfChunk(chunk)) >= BEARS),
@@ -76,10 +74,10 @@ export function createRecollection({ chunks, facts, household, resourcesPath }: 
     /** What always has to be told, then what bears on the text, in one block; sources are the chunks in it. */
     async forPrompt(caller: Caller, text: string): Promise<{ block: string; sources: { chunkId: string; title: string }[] }> {
       const asked = tellingStems(text)
-      const found = caller.scope === 'guest' || asked.size === 0 ? [] : await chunks.search(caller, text, { limit: PROMPT.found })
-      const bearing = await bearingOn(text, resourcesPath)
+      const found = caller.scope === 'guest' || asked.size === 0 ? [] : await chunks.searchFor(caller.personId, text, PROMPT.found)
+      const bearing = found.length > 0 ? await bearingOn(text, resourcesPath) : () => 0
       const near = found.filter((chunk) => bearing(textOfChunk(chunk)) >= BEARS)
-      const always = caller.scope === 'guest' ? [] : chunks.promoted(caller, PROMPT.promoted)
+      const always = caller.scope === 'guest' ? [] : chunks.promotedFor(caller.personId, PROMPT.promoted)
       const told = new Map([...always, ...near].map((chunk) => [chunk.id, chunk]))
       const known = caller.scope === 'guest' ? [] : factsFor(text, asked).slice(0, PROMPT.facts)
       const block = memoryBlock([...told.values()], { ...household.get(), facts: known })
@@ -90,7 +88,7 @@ export function createRecollection({ chunks, facts, household, resourcesPath }: 
     /** What is found for a question, and an answer where something clearly is one. */
     async recall(caller: Caller, query: string, limit: number): Promise<Recalled> {
       const asked = tellingStems(query)
-      const found = await chunks.search(caller, query, { limit: Math.max(limit, 10) })
+      const found = await chunks.searchFor(caller.personId, query, Math.max(limit, 10))
       const clear = found
         .map((chunk) => ({ chunk, met: shareMet(asked, textOfChunk(chunk)) }))
         .filter(({ met }) => met >= CLEAR)
@@ -98,7 +96,7 @@ export function createRecollection({ chunks, facts, household, resourcesPath }: 
       const [fact] = factsFor(query, asked).filter((entry) => shareMet(asked, textOfFact(entry)) >= Math.max(CLEAR, clear[0]?.met ?? 0))
       const shown = [...new Set([...clear.map(({ chunk }) => chunk), ...found])].slice(0, limit)
       if (fact) return { chunks: shown, answer: `${fact.key}: ${fact.value}` }
-      return { chunks: shown, answer: clear[0] ? answerOf(clear[0].chunk, asked, caller.personId) : null }
+      return { chunks: shown, answer: clear[0] ? answerOf(clear[0].chunk, asked) : null }
     },
   }
 }

@@ -6,7 +6,10 @@ export type Sight = 'all' | (string | null)[]
 /** The owner, keys and admins see everything; a member the household’s and their own, a shared device the household’s. */
 export function sightOf({ kind, scope, personId }: Pick<Caller, 'kind' | 'scope' | 'personId'>): Sight {
   if (kind !== 'device' || scope === 'admin') return 'all'
-  return personId === null ? [null] : [null, personId]
+  return ownOf(personId)
 }
+
+/** What somebody is told without asking whose it is: the household’s and their own, were they the owner of the house. */
+export const ownOf = (personId: string | null): (string | null)[] => (personId === null ? [null] : [null, personId])
 
 export const isInSight = (sight: Sight, personId: string | null): boolean => sight === 'all' || sight.includes(personId)
