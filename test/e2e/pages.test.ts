@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import type { Browser, BrowserContext, Page } from 'playwright'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Api } from '../support/house.ts'
 import { BY_ENVIRONMENT, dataRoot, type ServerProcess, startServer } from '../support/process.ts'
 import { writeScriptedGguf } from '../support/scripted-gguf.ts'
 import { expectAccessible, openChromium, openContext, picture, screens } from './browser.ts'
@@ -35,8 +36,30 @@ beforeAll(async () => {
   })
   await owner.api.memory.set({ body: { category: 'house', key: 'Wi-Fi for guests', value: 'hearth-guests / come-on-in' } })
   await owner.api.actions.execute({ params: { name: 'add_todo' }, body: { title: 'Milk', list: 'shopping' } })
+  await fillDays(owner.api)
   await owner.api.keys.create({ body: { label: 'Shell on the workbench', scope: 'member' } })
 })
+
+/** People, lists, timers and events as a family has them. */
+async function fillDays(api: Api): Promise<void> {
+  const { household, persons } = await api.household.get()
+  const { displayName, timezone, locale } = household
+  const child = { displayName: 'Byron', role: 'child' as const, birthDate: '2017-12-01', aliases: ['Rabbit'], pronouns: '' }
+  const name = 'Anne Isabella Noel Milbanke, Baroness Wentworth'
+  const grown = { displayName: name, role: 'adult' as const, birthDate: null, aliases: [], pronouns: 'she/her' }
+  await api.household.replace({ body: { displayName, timezone, locale, mode: 'multi', persons: [...persons, child, grown] } })
+  const within = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
+  for (const title of ['Eggs', 'Rye bread from the bakery at the corner, the dark one with the seeds'])
+    await api.todos.create({ body: { title, list: 'shopping' } })
+  await api.todos.create({ body: { title: 'Descale the kettle', dueAt: within(-30), recurrence: 'FREQ=MONTHLY' } })
+  const remind = { dueAt: within(20), remindAt: within(18), ...(persons[0] ? { personId: persons[0].id } : {}) }
+  await api.todos.create({ body: { title: 'Ring the chimney sweep', notes: 'He comes on Thursdays only.', ...remind } })
+  await api.timers.create({ body: { durationMs: 6_000_000, name: 'The cake with the rather long name' } })
+  await api.timers.create({ body: { endsAt: within(17) } })
+  await api.timers.create({ body: { durationMs: 1, name: 'Eggs' } })
+  await api.calendar.create({ body: { title: 'Choir', startAt: within(1), recurrence: 'FREQ=WEEKLY', location: 'High Street 4' } })
+  await api.calendar.create({ body: { title: 'The grandparents visit us', startAt: within(5), endAt: within(60) } })
+}
 
 afterAll(async () => {
   await browser.close()
@@ -144,12 +167,105 @@ const visits: Visit[] = [
     before: failing('**/api/models'),
     ready: (page) => page.getByText('r-1').first().waitFor(),
   },
+  { name: 'calendar', path: '/calendar', signedIn: true, ready: (page) => page.getByRole('button', { name: /Choir/ }).first().waitFor() },
+  {
+    name: 'calendar-month',
+    path: '/calendar?view=month',
+    signedIn: true,
+    ready: (page) => page.getByRole('button', { name: /Choir/ }).first().waitFor(),
+  },
+  {
+    name: 'calendar-event',
+    path: '/calendar',
+    signedIn: true,
+    async ready(page) {
+      await page.getByRole('button', { name: 'Add an event' }).click()
+      await page.getByRole('dialog').getByLabel('What').waitFor()
+    },
+  },
+  {
+    name: 'calendar-outside',
+    path: '/calendar?view=outside',
+    signedIn: true,
+    ready: (page) => page.getByText('None yet.').waitFor(),
+  },
+  {
+    name: 'calendar-empty',
+    path: '/calendar',
+    signedIn: true,
+    before: (page) => page.route('**/api/calendar?**', (route) => route.fulfill({ json: [] })),
+    ready: (page) => page.getByText('Nothing on in this time').waitFor(),
+  },
+  {
+    name: 'calendar-failing',
+    path: '/calendar',
+    signedIn: true,
+    before: failing('**/api/calendar?**'),
+    ready: (page) => page.getByText('r-1').waitFor(),
+  },
+  { name: 'todos', path: '/todos', signedIn: true, ready: (page) => page.getByText('Ring the chimney sweep').waitFor() },
+  { name: 'todos-shopping', path: '/todos?list=shopping', signedIn: true, ready: (page) => page.getByText('Rye bread').waitFor() },
+  {
+    name: 'todos-change',
+    path: '/todos',
+    signedIn: true,
+    async ready(page) {
+      await page.getByRole('button', { name: 'What to do with Descale the kettle' }).click()
+      await page.getByRole('menuitem', { name: 'Change' }).click()
+      await page.getByRole('dialog').getByLabel('What').waitFor()
+    },
+  },
+  {
+    name: 'todos-empty',
+    path: '/todos?list=packing',
+    signedIn: true,
+    ready: (page) => page.getByText('Nothing stands on this list').waitFor(),
+  },
+  {
+    name: 'todos-failing',
+    path: '/todos',
+    signedIn: true,
+    before: failing('**/api/todos?**'),
+    ready: (page) => page.getByText('r-1').waitFor(),
+  },
+  { name: 'timers', path: '/timers', signedIn: true, ready: (page) => page.getByText('The cake with').first().waitFor() },
+  {
+    name: 'timers-empty',
+    path: '/timers',
+    signedIn: true,
+    before: (page) => page.route('**/api/timers', (route) => route.fulfill({ json: [] })),
+    ready: (page) => page.getByText('Nothing is running').waitFor(),
+  },
+  {
+    name: 'timers-failing',
+    path: '/timers',
+    signedIn: true,
+    before: failing('**/api/timers'),
+    ready: (page) => page.getByText('r-1').waitFor(),
+  },
+  { name: 'household', path: '/household', signedIn: true, ready: (page) => page.getByText('Byron').waitFor() },
+  {
+    name: 'household-add',
+    path: '/household',
+    signedIn: true,
+    async ready(page) {
+      await page.getByRole('button', { name: 'Add a person' }).click()
+      await page.getByRole('dialog').getByLabel('Name').waitFor()
+    },
+  },
+  {
+    name: 'household-failing',
+    path: '/household',
+    signedIn: true,
+    before: failing('**/api/household'),
+    ready: (page) => page.getByText('r-1').first().waitFor(),
+  },
   { name: 'nowhere', path: '/nowhere', signedIn: true, ready: (page) => page.getByRole('main').waitFor() },
 ]
 
 const looks = (Object.keys(screens) as (keyof typeof screens)[]).flatMap((screen) => [false, true].map((dark) => ({ screen, dark })))
 
-test.each(looks)('the pages on a $screen, dark: $dark', { timeout: 180_000 }, async ({ screen, dark }) => {
+test.each(looks)('the pages on a $screen, dark: $dark', { timeout: 600_000 }, async ({ screen, dark }) => {
   const { context, page, faults } = await openContext(browser, screen, dark)
   for (const visit of visits) {
     const { port } = visit.server?.() ?? house

@@ -33,13 +33,16 @@ export function periodOf(view: View, at: Day, first = firstWeekday()): Period {
 export const step = (view: View, at: Day, steps: number): Day =>
   view === 'week' ? addDays(at, 7 * steps) : addMonths(view === 'month' ? monthOf(at) : at, steps)
 
-export function periodText(view: View, at: Day, first = firstWeekday()): string {
+/** Without the year where it is the one of `today`. */
+export function periodText(view: View, at: Day, today: Day, first = firstWeekday()): string {
   if (view === 'month') return dayText(at, { month: 'long', year: 'numeric' })
   const { from, to } = periodOf(view, at, first)
   const last = addDays(to, -1)
-  const year = from.slice(0, 4) === last.slice(0, 4) ? {} : ({ year: 'numeric' } as const)
-  const end = dayText(last, { day: 'numeric', month: 'short', year: 'numeric' })
-  return t('calendar.fromTo', dayText(from, { day: 'numeric', month: 'short', ...year }), end)
+  const sameYear = from.slice(0, 4) === last.slice(0, 4)
+  const year = { year: 'numeric' } as const
+  const start = dayText(from, { day: 'numeric', month: 'short', ...(sameYear ? {} : year) })
+  const end = dayText(last, { day: 'numeric', month: 'short', ...(sameYear && last.slice(0, 4) === today.slice(0, 4) ? {} : year) })
+  return t('calendar.fromTo', start, end)
 }
 
 export function daysIn({ from, to }: Period): Day[] {

@@ -27,7 +27,8 @@ export function startChime(): () => void {
   if (typeof AudioContext === 'undefined') return () => undefined
   const audio = new AudioContext()
   const ended = new AbortController()
-  const wake = () => void audio.resume()
+  // The touch that wakes it may be the one that stops it.
+  const wake = () => void audio.resume().catch(() => undefined)
   const ring = () => {
     if (audio.state === 'running') strike(audio)
   }
@@ -40,7 +41,7 @@ export function startChime(): () => void {
     ended.abort()
     clearInterval(repeat)
     clearTimeout(longest)
-    void audio.close()
+    audio.close().catch(() => undefined)
   }
   const longest = setTimeout(stop, LONGEST_MS)
   return stop
