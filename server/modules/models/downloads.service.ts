@@ -3,8 +3,9 @@ import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Database } from '../../db/database.ts'
-import { AppError, conflict, notFound } from '../../kit/errors.ts'
+import { AppError, conflict } from '../../kit/errors.ts'
 import type { Logger } from '../../kit/log.ts'
+import { createDownloadBook } from './download-book.ts'
 import { GgufFault, readGgufHeader } from './gguf-header.ts'
 import { type Hub, HubFault } from './hub.ts'
 import type { ModelDownload } from './models.contract.ts'
@@ -12,7 +13,6 @@ import { type ModelDownloadRow, ModelDownloadTable } from './models.table.ts'
 import { readPart, removePart } from './part-file.ts'
 import { modelExists, PART_FOLDER } from './place-file.ts'
 import { checkRoom, checksum, NoRoom, transfer } from './transfer.ts'
-import { createTransferRate } from './transfer-rate.ts'
 
 export interface DownloadsDeps {
   db: Database
@@ -37,18 +37,10 @@ export interface Wanted {
 export type DownloadsService = ReturnType<typeof createDownloadsService>
 
 const WAITS = { firstMs: 500, longestMs: 60_000, idleMs: 30_000, tellMs: 250 }
-/** Attempts in a row without a byte that came; with the pauses between them a good quarter of an hour. */
+/** Attempts in a row that got no further; with the pauses between them a good quarter of an hour. */
 const MOST_ATTEMPTS = 24
 const WRONG_SUM = 'What arrived is not what the hub announced: the checksum differs.'
 const NO_LONGER = 'paused, cancelled or the server stops'
-
-interface Live {
-  doneBytes: number
-  /** Why the last attempt failed, while another is waited for. */
-  trouble: string | null
-  rate: ReturnType<typeof createTransferRate>
-  toldAt: number
-}
 
 interface Running {
   id: string
@@ -61,50 +53,18 @@ const diskFull = (error: NoRoom) => new AppError(507, 'disk_full', error.message
 /** Fetches models from a hub, one at a time; each is a row, so that it goes on after a restart. */
 export function createDownloadsService({ db, modelsPath, hub, place, publish, log, waits }: DownloadsDeps) {
   const { firstMs, longestMs, idleMs, tellMs } = { ...WAITS, ...waits }
-  const live = new Map<string, Live>()
   let running: Running | null = null
   let started = false
   let adding: Promise<unknown> = Promise.resolve()
 
+  const book = createDownloadBook({ db, publish, tellMs })
+  const { rowOf, shown, change, progressOf } = book
   const partPath = (id: string) => join(modelsPath, PART_FOLDER, id)
-  const liveOf = (id: string): Live => {
-    const known = live.get(id) ?? { doneBytes: 0, trouble: null, rate: createTransferRate(), toldAt: 0 }
-    live.set(id, known)
-    return known
-  }
-  const rowOf = (id: string): ModelDownloadRow => {
-    const row = db.get(ModelDownloadTable, id)
-    if (!row) throw notFound('This download')
-    return row
-  }
-  const shown = ({ id, name, status, totalBytes, error }: ModelDownloadRow): ModelDownload => {
-    const { doneBytes, trouble, rate } = liveOf(id)
-    return {
-      id,
-      name,
-      status,
-      doneBytes: status === 'done' ? (totalBytes ?? doneBytes) : doneBytes,
-      totalBytes,
-      bytesPerSecond: status === 'running' ? rate.perSecond() : 0,
-      error: error ?? trouble,
-    }
-  }
 
-  const tell = (id: string) => {
-    const row = db.get(ModelDownloadTable, id)
-    liveOf(id).toldAt = performance.now()
-    if (row) publish(shown(row))
-  }
-  const tellSometimes = (id: string) => performance.now() - liveOf(id).toldAt >= tellMs && tell(id)
-
-  const change = async (id: string, patch: Partial<ModelDownloadRow>) => {
-    await db.write((tx) => tx.update(ModelDownloadTable, id, patch))
-    tell(id)
-  }
-
-  /** Attempts until the file is there; each byte that comes gives courage anew. */
+  /** Attempts until the file is there; whoever gets further than before may fail as often again. */
   const fetchAll = async (id: string, signal: AbortSignal): Promise<{ resumed: boolean }> => {
-    const own = liveOf(id)
+    const own = progressOf(id)
+    let furthest = own.doneBytes
     for (let attempt = 0; ; attempt++) {
       signal.throwIfAborted()
       const row = rowOf(id)
@@ -123,10 +83,11 @@ export function createDownloadsService({ db, modelsPath, hub, place, publish, lo
             if (totalBytes !== row.totalBytes) await change(id, { totalBytes })
           },
           onBytes(done, more) {
-            if (more > 0) attempt = 0
+            if (done > furthest) attempt = 0
+            furthest = Math.max(furthest, done)
             own.doneBytes = done
             own.rate.add(more)
-            tellSometimes(id)
+            book.tellSometimes(id)
           },
         })
       } catch (error) {
@@ -135,7 +96,7 @@ export function createDownloadsService({ db, modelsPath, hub, place, publish, lo
         log.warn({ err: error, download: row.name, attempt }, 'a download is tried again')
         if (error.kind === 'restart') await startOver(id)
         own.trouble = error.message
-        tell(id)
+        book.tell(id)
         await wait(Math.min(longestMs, firstMs * 2 ** attempt), undefined, { signal })
       }
     }
@@ -143,7 +104,7 @@ export function createDownloadsService({ db, modelsPath, hub, place, publish, lo
 
   const startOver = async (id: string) => {
     await removePart(partPath(id))
-    liveOf(id).doneBytes = 0
+    progressOf(id).doneBytes = 0
   }
 
   /** Whether what arrived is what was wanted; where an old part was continued, the part may be to blame. */
@@ -177,7 +138,7 @@ export function createDownloadsService({ db, modelsPath, hub, place, publish, lo
     const { name } = rowOf(id)
     await place(partPath(id), join(modelsPath, `${name}.gguf`))
     await removePart(partPath(id))
-    await change(id, { status: 'done', error: null, totalBytes: rowOf(id).totalBytes ?? liveOf(id).doneBytes })
+    await change(id, { status: 'done', error: null, totalBytes: rowOf(id).totalBytes ?? progressOf(id).doneBytes })
     log.info({ model: name }, 'a model was downloaded')
   }
 
@@ -191,7 +152,7 @@ export function createDownloadsService({ db, modelsPath, hub, place, publish, lo
   }
 
   const handle = async (id: string, signal: AbortSignal) => {
-    const own = liveOf(id)
+    const own = progressOf(id)
     own.rate.reset()
     try {
       await fetchAndPlace(id, signal)
@@ -263,7 +224,7 @@ export function createDownloadsService({ db, modelsPath, hub, place, publish, lo
       for (const { id } of known) tx.remove(ModelDownloadTable, { id })
       tx.insert(ModelDownloadTable, row)
     })
-    tell(row.id)
+    book.tell(row.id)
     work()
     return shown(rowOf(row.id))
   }
@@ -276,7 +237,7 @@ export function createDownloadsService({ db, modelsPath, hub, place, publish, lo
   }
 
   return {
-    list: (): ModelDownload[] => db.find(ModelDownloadTable, {}, { order: 'createdAt asc' }).map(shown),
+    list: book.list,
     /** Goes on with a download of the same file if there is one. 409 `model_exists`, 507 `disk_full`. */
     add(wanted: Wanted): Promise<ModelDownload> {
       const added = adding.then(() => add(wanted))
@@ -298,7 +259,7 @@ export function createDownloadsService({ db, modelsPath, hub, place, publish, lo
       await park(id)
       await db.write((tx) => tx.remove(ModelDownloadTable, { id }))
       await removePart(partPath(id))
-      live.delete(id)
+      book.drop(id)
     },
     /** Clears finished downloads of a model that was deleted. */
     forget: (name: string): Promise<number> => db.write((tx) => tx.remove(ModelDownloadTable, { name, status: 'done' })),
@@ -306,7 +267,7 @@ export function createDownloadsService({ db, modelsPath, hub, place, publish, lo
       started = true
       await tidy()
       const rows = db.find(ModelDownloadTable)
-      for (const { id } of rows) liveOf(id).doneBytes = (await readPart(partPath(id))).bytes
+      for (const { id } of rows) progressOf(id).doneBytes = (await readPart(partPath(id))).bytes
       const cut = rows.filter(({ status }) => status === 'running' || status === 'checking')
       await db.write((tx) => {
         for (const { id } of cut) tx.update(ModelDownloadTable, id, { status: 'waiting' })
