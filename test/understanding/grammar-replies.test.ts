@@ -128,7 +128,9 @@ test('what was remembered just now can be asked back and forgotten', async () =>
   expect((await ask('forget that', { ...call(), lastSources }))?.text).toBe('I have forgotten it.')
   expect(runs.at(-1)).toEqual({ name: 'forget', params: { chunkId: 'c1' } })
   expect((await ask('forget that'))?.text).toContain('What should I forget?')
-  expect((await ask('why do you know this', { ...call(), lastSources: [{ chunkId: 'gone', title: 'it' }] }))?.text).toBe('It came from something I have forgotten since.')
+  expect((await ask('why do you know this', { ...call(), lastSources: [{ chunkId: 'gone', title: 'it' }] }))?.text).toBe(
+    'It came from something I have forgotten since.',
+  )
 })
 
 test('nothing is forgotten that is not clearly meant', async () => {
@@ -206,6 +208,7 @@ test('time, dates, birthdays and sums need no action', async () => {
   expect((await ask("when is Maja's birthday"))?.text).toContain('do not know')
   expect((await ask('what is 15% of 80'))?.text).toBe('That is 12.')
   expect((await ask('how many miles is 5 km'))?.text).toBe('5 km is 3.107 mi.')
+  expect((await ask('how many days until Christmas'))?.text).toBe('That is in 34 days.')
   expect((await ask('who lives here'))?.text).toBe('Ines, Oskar and Maja live here.')
   expect((await ask('good morning'))?.text).toContain('Good morning, Ines!')
 })
@@ -250,6 +253,10 @@ test('every answer in the data has someone to give it, and every reply its words
       }
     }
   }
+})
+
+test('what might be known is said not to be', () => {
+  expect(replies().notUnderstood('What is the gate code?', call().caller)).toContain('do not know that')
 })
 
 test('what is not understood gets an honest word with what is near', () => {

@@ -29,12 +29,12 @@ function talk(person: Person) {
 
 test('what is remembered is recalled with where it came from, and forgotten', async () => {
   const say = talk(family.owner)
-  expect(await say('Remember that the boiler code is 4711')).toMatch(/remember/i)
-  expect(await say('What is the boiler code?')).toContain('4711')
-  expect(await say('Why do you know this?')).toContain('the boiler code is 4711')
+  expect(await say('Remember that the boiler code is 8150')).toMatch(/remember/i)
+  expect(await say('What is the boiler code?')).toContain('8150')
+  expect(await say('Why do you know this?')).toContain('the boiler code is 8150')
   expect(await say('Forget that')).toMatch(/forgotten/i)
-  expect(await say('Why do you know this?')).not.toContain('4711')
-  expect(await say('What is the boiler code?')).not.toContain('4711')
+  expect(await say('Why do you know this?')).not.toContain('8150')
+  expect(await say('What is the boiler code?')).not.toContain('8150')
 })
 
 test('lists, reminders, timers and the calendar are kept', async () => {
@@ -57,7 +57,7 @@ test('lists, reminders, timers and the calendar are kept', async () => {
 test('what is not understood gets an honest answer with what is near', async () => {
   const say = talk(family.owner)
   expect(await say('Please knit me a timer cosy')).toMatch(/did not understand.*timer/s)
-  expect(await say('What is the capital of France?')).toMatch(/did not understand/)
+  expect(await say('What is the capital of France?')).toMatch(/do not know that/)
   expect(await say('Turn on the lamp')).toMatch(/cannot switch/)
 })
 

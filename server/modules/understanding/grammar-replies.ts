@@ -138,6 +138,7 @@ export function createGrammarReplies({
     notUnderstood(text: string, caller: Caller): string {
       const context = contextOf(caller)
       const speech = createSpeech(understanding.languageFor(context.locale), context, now)
+      if (understanding.understand(text, context)?.maybe) return speech.say('unknown_here')
       const examples = understanding.suggest(text, context).map((example) => speech.say('quoted', { text: example }))
       return speech.say('not_understood', { examples: speech.list(examples) })
     },

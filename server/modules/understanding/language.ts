@@ -68,6 +68,8 @@ export const Language = z.object({
       workdays: Words,
       weekends: Words,
       days: Numbers,
+      /** Days that are the same each year, as `MM-DD`. */
+      dates: Lookup,
       partsOfDay: Numbers,
       ordinalSuffixes: Words,
       ofEveryMonth: Words,

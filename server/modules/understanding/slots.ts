@@ -26,7 +26,7 @@ export interface SlotHelp {
 }
 
 const MAX_TIMER_MS = 366 * 24 * 3_600_000
-const NAMED = new Set(['plug', 'box', 'camera', 'person'])
+const NAMED = new Set(['plug', 'box', 'camera', 'person', 'about'])
 
 const iso = (moment: DateTime) => moment.toUTC().toISO() ?? ''
 
@@ -145,6 +145,7 @@ const finishers: Record<string, (slots: Slots, help: SlotHelp, captures: readonl
   todo_add: reminder,
   event_add: eventAdd,
   alarm_set: alarm,
+  remind_ask: () => ({}),
   media_play: play,
   list_add: listItems,
   list_complete: listItem,

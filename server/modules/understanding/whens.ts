@@ -71,6 +71,7 @@ export function createWhens({ language, words: { when, units } }: Language, numb
   const workdays = createPhraseSet(when.workdays)
   const weekends = createPhraseSet(when.weekends)
   const days = createPhrases(Object.entries(when.days))
+  const dates = createPhrases(Object.entries(when.dates))
   const partsOfDay = createPhrases(Object.entries(when.partsOfDay))
   const unitNames = createPhrases(units.flatMap(({ unit, words }) => words.map((word) => [word, unit] as const)))
   const ofEveryMonth = createPhraseSet(when.ofEveryMonth)
@@ -192,7 +193,10 @@ export function createWhens({ language, words: { when, units } }: Language, numb
   /** A bare hour behind a word such as `at`: `at seven`. */
   function bareHour(said: readonly string[], from: number): WhenSpan | null {
     const hour = before.has(said[from - 1] ?? '') ? hourAt(said, from) : null
-    return hour && { end: hour.end, value: { clock: { hour: hour.hour, minute: 0, open: hour.hour <= 12 && hour.hour > 0 } } }
+    if (!hour) return null
+    const minutes = /^[0-5]\d$/.test(said[hour.end] ?? '') && !durations.at(said, hour.end).length ? Number(said[hour.end]) : null
+    const clock = { hour: hour.hour, minute: minutes ?? 0, open: hour.hour <= 12 && hour.hour > 0 }
+    return { end: minutes === null ? hour.end : hour.end + 1, value: { clock } }
   }
 
   /** `the 15th`, `the 1st of every month`. */
@@ -209,15 +213,24 @@ export function createWhens({ language, words: { when, units } }: Language, numb
     return null
   }
 
+  /** The next of a day that is the same each year. */
+  function yearly(said: readonly string[], from: number, now: DateTime): WhenSpan | null {
+    const named = dates.at(said, from)
+    if (!named) return null
+    const [month, day] = named.value.split('-').map(Number)
+    const date = now.startOf('day').set({ month, day })
+    return { end: named.end, value: { day: dayOf(date < now.startOf('day') ? date.plus({ years: 1 }) : date) } }
+  }
+
   return {
     /** Finds the points in time of a sentence from a word on, the longest first. Nothing is computed before the first call. */
     in(sentence: Sentence, said: readonly string[], now: DateTime): (from: number) => WhenSpan[] {
       const known = new Map<number, WhenSpan[]>()
-      let dates: Map<number, WhenSpan[]> | undefined
+      let found: Map<number, WhenSpan[]> | undefined
 
       function fromChrono(from: number): WhenSpan[] {
-        dates ??= chronoSpans(sentence)
-        return dates.get(from) ?? []
+        found ??= chronoSpans(sentence)
+        return found.get(from) ?? []
       }
 
       function chronoSpans({ text, tokens }: Sentence): Map<number, WhenSpan[]> {
@@ -271,6 +284,7 @@ export function createWhens({ language, words: { when, units } }: Language, numb
             value: { day: dayOf(now.plus({ days: spoken.value })), ...(part?.end === spoken.end && { partOfDay: part.value }) },
           },
           dayOfMonth(said, from, now),
+          yearly(said, from, now),
           weekday(said, from, now),
           part && !(first && part.end === from + 1 && !before.has(said[from - 1] ?? ''))
             ? { end: part.end, value: { partOfDay: part.value } }

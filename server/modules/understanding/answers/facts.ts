@@ -83,6 +83,10 @@ export const factAnswers: Answers = {
     if (ask === 'week') return speech.say('week_is', { week: now.weekNumber })
     if (ask === 'year') return speech.say('year_is', { year: now.year })
     if (ask === 'month') return speech.say('month_is', { month: now.toLocaleString({ month: 'long' }) })
+    if (on && ask === 'until') {
+      const count = Math.round(DateTime.fromISO(text(on), { zone: now.zone }).diff(now.startOf('day'), 'days').days)
+      return speech.say('days_until', { count })
+    }
     if (on) return speech.say('date_is', { date: speech.date(text(on)) })
     return speech.say('date', { date: speech.date(new Date(now.toMillis()), text(zone) || undefined) })
   },
