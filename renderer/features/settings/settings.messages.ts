@@ -39,6 +39,7 @@ export const settingsMessages = {
   'settings.model.error': 'The model cannot be used.',
   'settings.model.choose': 'Model',
   'settings.model.automatic': 'Choose by itself',
+  'settings.model.off': 'None',
   'settings.model.notThere': (name: string) => `${name} (not there now)`,
   'settings.model.host': 'OpenAI-compatible host',
   'settings.model.hostHint': 'For Ollama, a llama.cpp server, vLLM or another. The address ends in /v1. What you say goes there.',
