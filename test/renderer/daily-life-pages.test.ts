@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Page, Route } from 'playwright'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
 import { openChromium, openContext, type screens } from '../e2e/browser.ts'
 import type { Browser as Owner } from '../support/house.ts'
 import { BY_ENVIRONMENT, dataRoot, PASSWORD, type ServerProcess, startServer } from '../support/process.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
 
 const data = dataRoot()
 let server: ServerProcess
@@ -43,6 +45,8 @@ async function open(path: string, screen: keyof typeof screens = 'desktop'): Pro
 }
 
 const refuse = (route: Route) => route.fulfill({ status: 500, json: { error: 'No.', code: 'internal', requestId: 'r-1' } })
+/** Waits as long as a busy machine may need. */
+const soon = <T>(read: () => T) => expect.poll(read, { timeout: 20_000 })
 const undo = (page: Page) => page.getByRole('button', { name: 'Undo' }).click()
 const dismiss = (page: Page) => page.getByRole('button', { name: 'Dismiss' }).first().click()
 const titles = async (list: string, status: 'open' | 'completed') =>
@@ -57,9 +61,9 @@ it('shops with one thumb: several things in a line, ticking, undoing', async () 
   await list.getByText('eggs').waitFor()
   expect(await titles('shopping', 'open')).toEqual(['1,5 l cider', 'eggs', 'milk'])
   await page.getByText('milk', { exact: true }).click()
-  await expect.poll(() => titles('shopping', 'completed')).toEqual(['milk'])
+  await soon(() => titles('shopping', 'completed')).toEqual(['milk'])
   await undo(page)
-  await expect.poll(() => titles('shopping', 'completed')).toEqual([])
+  await soon(() => titles('shopping', 'completed')).toEqual([])
   await page.getByText('milk', { exact: true }).click()
   await list.getByText('milk', { exact: true }).waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Show what is done' }).click()
@@ -100,7 +104,7 @@ it('deletes a to-do once it cannot be undone any more', async () => {
   expect((await owner.api.todos.get({ params: { id } })).title).toBe('Old errand')
   await remove()
   await dismiss(page)
-  await expect.poll(() => owner.api.todos.get({ params: { id } }).catch(({ status }) => status)).toBe(404)
+  await soon(() => owner.api.todos.get({ params: { id } }).catch(({ status }) => status)).toBe(404)
 })
 
 it('sets when a chore is due and that it comes again', async () => {
@@ -128,10 +132,10 @@ it('counts a timer down on every page, rings, and goes on for five minutes', asy
   await page.getByRole('button', { name: '3 min' }).click()
   const list = page.getByRole('list', { name: 'Running' })
   await list.getByText('Tea').waitFor()
-  await expect.poll(() => page.title()).toMatch(/^[23]:\d\d · Timers – Hearth$/)
+  await soon(() => page.title()).toMatch(/^[23]:\d\d · Timers – Hearth$/)
   await page.getByRole('button', { name: 'Pause: Tea' }).click()
   await list.getByText('Paused').waitFor()
-  await expect.poll(() => page.title()).toBe('Timers – Hearth')
+  await soon(() => page.title()).toBe('Timers – Hearth')
   await page.getByRole('button', { name: 'Cancel: Tea' }).click()
   await undo(page)
   await list.getByText('Paused').waitFor()
@@ -145,7 +149,7 @@ it('counts a timer down on every page, rings, and goes on for five minutes', asy
   expect(await page.getByRole('alert').allInnerTexts()).toContain('Tea: time is up.')
   await bell.getByRole('button', { name: '+5 min: Tea' }).click()
   await bell.waitFor({ state: 'detached' })
-  await expect.poll(() => page.title()).toMatch(/^[45]:\d\d · To-dos – Hearth$/)
+  await soon(() => page.title()).toMatch(/^[45]:\d\d · To-dos – Hearth$/)
   for (const { id } of await owner.api.timers.list()) await owner.api.timers.remove({ params: { id } })
 })
 
@@ -163,24 +167,24 @@ it('adds a weekly event, takes one occurrence out, and keeps it when that is und
   await page.getByText(/Fencing is in the calendar/).waitFor()
   await page.goto(`${server.url}/calendar?view=month&at=2031-01-15`)
   const events = page.getByRole('button', { name: /Fencing/ })
-  await expect.poll(() => events.count()).toBe(4)
+  await soon(() => events.count()).toBe(4)
   const takeOut = async () => {
     await events.nth(1).click()
     await page.getByRole('button', { name: 'Delete this one' }).click()
-    await expect.poll(() => events.count()).toBe(3)
+    await soon(() => events.count()).toBe(3)
   }
   await takeOut()
   await undo(page)
-  await expect.poll(() => events.count()).toBe(4)
+  await soon(() => events.count()).toBe(4)
   await takeOut()
   await dismiss(page)
   const listed = async () => {
     const all = await owner.api.calendar.list({ query: { from: '2031-01-01T00:00:00Z', to: '2031-02-01T00:00:00Z' } })
     return all.filter(({ title }) => title === 'Fencing').length
   }
-  await expect.poll(listed).toBe(3)
+  await soon(listed).toBe(3)
   await page.getByRole('button', { name: 'Later' }).click()
-  await expect.poll(() => new URL(page.url()).search).toBe('?view=month&at=2031-02-01')
+  await soon(() => new URL(page.url()).search).toBe('?view=month&at=2031-02-01')
   await page.getByText('February 2031').waitFor()
 })
 
