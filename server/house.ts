@@ -8,7 +8,6 @@ import type { EventBus } from './kit/events.ts'
 import { createGuardedFetch } from './kit/guarded-fetch.ts'
 import type { Logger } from './kit/log.ts'
 import type { Module } from './kit/module.ts'
-import type { Greeting } from './kit/socket-message.ts'
 import type { SocketRegistry } from './kit/socket-registry.ts'
 import { createActions } from './modules/actions/actions.module.ts'
 import { httpRequest } from './modules/actions/http-request.ts'
@@ -39,6 +38,7 @@ import { createMcp } from './modules/mcp/mcp.module.ts'
 import { createMemory } from './modules/memory/memory.module.ts'
 import { createDefaultEmbedder } from './modules/memory/ranking/default-embedder.ts'
 import { createModels } from './modules/models/models.module.ts'
+import { createButtons } from './modules/notifications/buttons.ts'
 import { createDelivery } from './modules/notifications/delivery.ts'
 import { createNotifications } from './modules/notifications/notifications.module.ts'
 import { createNotificationsService } from './modules/notifications/notifications.service.ts'
@@ -130,13 +130,15 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
   const keys = createKeysService({ db, household, sockets, onWriteFailed })
   const setup = createSetupService({ db, household, owner, secrets })
   const pin = createSetupPin(deps.announcePin)
-  const deliver = createDelivery({ db, sockets, events })
-  const notifications = createNotificationsService({ db, household, events, deliver, onWriteFailed })
+  const delivery = createDelivery({ db, household, sockets, events, pushers: { push: async () => 'retry' }, onFailed: onWriteFailed })
+  devices.onReachChanged((deviceId) => void delivery.lookAgain(deviceId).catch(onWriteFailed))
+  const notifications = createNotificationsService({ db, household, events, deliver: delivery.deliver, onWriteFailed })
   const calendar = createCalendarService({ db, household, events })
   const feed = createFeedService({ db, addresses })
   const subscriptions = createSubscriptionsService({ db, household, events, fetch: guardedFetch, onFailed: onWriteFailed })
   const reminders = createReminders({ db, household, notifications, onFailed: onWriteFailed })
   const todos = createTodosService({ db, household, events, reminders })
+  const press = createButtons({ notifications, todos, events })
   const ringing = createRinging({ db, household, notifications, events, onFailed: onWriteFailed })
   const timers = createTimersService({ db, notifications, events, ringing })
   const gpu = env.SERVICE_LLM_GPU === 'off' ? false : 'auto'
@@ -198,13 +200,13 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
   const modules: Module[] = [
     createSetup({ setup, pin, owner, sessions, onDone: deps.onSetUp }),
     createHousehold({ household, events }),
-    createNotifications({ notifications, household, prune: createRetention(db), onWriteFailed }),
+    createNotifications({ notifications, delivery, press, household, prune: createRetention(db), onWriteFailed }),
     createCalendar({ calendar, feed, subscriptions, household, db, events }),
     createTodos({ todos, household, reminders }),
     createTimers({ timers, household, ringing }),
     createAuth({ owner, sessions, oidc, tickets, devices, deviceSessions, allowedEmails: env.SERVICE_ALLOWED_EMAILS }),
     createPairing({ pairing, requests, sessions: deviceSessions }),
-    createPairedDevices({ devices, sessions: deviceSessions, version1, onWriteFailed }),
+    createPairedDevices({ devices, notifications, sessions: deviceSessions, version1, onWriteFailed }),
     createKeys({ keys }),
     createSettings({ settings }),
     models,
@@ -235,7 +237,7 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
       return kind === 'key' ? keys.isOpen(sessionId) : deviceSessions.isOpen(sessionId)
     },
     /** What happens when a client of the socket says hello. */
-    greeting: { seq: () => 0, welcomed: () => undefined } satisfies Greeting,
+    greeting: delivery.greeting,
     /** Writes down that a device was here until now. */
     deviceSeen: (deviceId: string) => void devices.seen(deviceId).catch(onWriteFailed),
     async start(): Promise<void> {

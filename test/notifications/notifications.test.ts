@@ -129,6 +129,7 @@ test('a second one of the same key to the same device is not made', async () => 
 })
 
 test('a device that is connected is told at once; the others stay pending', async () => {
+  await phone.api.notifications.readAll()
   const socket = await talking(connectSocket(`${house.url}/ws?token=${phone.accessToken}`))
   socket.send({ type: 'subscribe', payload: { topics: ['notification.changed'] } })
   await socket.next('result')

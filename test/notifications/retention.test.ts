@@ -38,7 +38,8 @@ async function fill(daysAgo: number[]): Promise<void> {
   await db.write((tx) => {
     for (const [at, days] of daysAgo.entries()) {
       const createdAt = new Date(Date.now() - days * DAY_MS).toISOString()
-      const nothing = { category: null, dedupeKey: null, sentAt: null, deliveredAt: null, readAt: null }
+      const times = { sentAt: null, deliveredAt: null, readAt: null, attemptAt: null, pushedAt: null }
+      const nothing = { category: null, dedupeKey: null, urgent: false, pushTries: 0, ...times }
       const row = { id: `n${at}`, seq: at + 1, title: '', body: '', deviceId: 'd', level: 'info', status: 'pending', data: {} } as const
       tx.insert(NotificationTable, { ...row, ...nothing, createdAt })
     }

@@ -13,6 +13,8 @@ test('a test message reaches the device it is for, and no other', async () => {
     const socket = new WebSocket(`${house.url.replace('http', 'ws')}/ws?token=${token}`)
     socket.on('message', (data) => heard.push([who, JSON.parse(String(data))]))
     await once(socket, 'open')
+    socket.send('{"type":"hello"}')
+    await expect.poll(() => heard.shift()).toMatchObject([who, { type: 'welcome' }])
     return socket
   }
   const sockets = [await open(phone.accessToken, 'phone'), await open(other.accessToken, 'other')]

@@ -29,13 +29,15 @@ CREATE INDEX "memory_extraction_age" ON "memory_extraction" ("createdAt");
 
 CREATE TABLE "notification" ("id" text PRIMARY KEY NOT NULL, "seq" integer NOT NULL, "title" text NOT NULL, "body" text NOT NULL,
   "deviceId" text NOT NULL, "level" text NOT NULL, "category" text, "status" text NOT NULL, "data" text NOT NULL, "dedupeKey" text,
-  "createdAt" text NOT NULL, "sentAt" text, "deliveredAt" text, "readAt" text);
+  "createdAt" text NOT NULL, "sentAt" text, "deliveredAt" text, "readAt" text, "urgent" boolean NOT NULL, "attemptAt" integer,
+  "pushTries" integer NOT NULL, "pushedAt" text);
 CREATE UNIQUE INDEX "notification_seq" ON "notification" ("seq");
 CREATE INDEX "notification_device" ON "notification" ("deviceId", "seq");
 CREATE INDEX "notification_device_status" ON "notification" ("deviceId", "status", "seq");
 CREATE INDEX "notification_status" ON "notification" ("status", "seq");
 CREATE UNIQUE INDEX "notification_dedupe" ON "notification" ("deviceId", "dedupeKey");
 CREATE INDEX "notification_age" ON "notification" ("createdAt");
+CREATE INDEX "notification_attempt" ON "notification" ("deviceId", "attemptAt") WHERE "attemptAt" IS NOT NULL;
 
 CREATE TABLE "calendar_subscription" ("id" text PRIMARY KEY NOT NULL, "name" text NOT NULL, "url" text NOT NULL, "refreshedAt" text,
   "error" text, "events" integer NOT NULL, "generation" integer NOT NULL, "digest" text, "etag" text, "lastModified" text,

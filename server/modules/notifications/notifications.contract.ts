@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ById, endpoint, nothing } from '../../kit/endpoint.ts'
 import { event } from '../../kit/events.ts'
-import { serverMessage } from '../../kit/socket-message.ts'
+import { clientMessage, serverMessage } from '../../kit/socket-message.ts'
 
 export const Level = z.enum(['info', 'warning', 'critical'])
 export type Level = z.output<typeof Level>
@@ -9,6 +9,14 @@ export type Level = z.output<typeof Level>
 /** What the buttons of a notification are drawn from. */
 export const Category = z.enum(['CAMERA_ALERT', 'BACKUP_COMPLETE', 'REMINDER', 'TIMER'])
 export type Category = z.output<typeof Category>
+
+/** What can be pressed on a notification besides `Dismiss`, which every one can be. */
+export const buttons: Record<Category, readonly string[]> = {
+  CAMERA_ALERT: ['View', 'Dismiss'],
+  BACKUP_COMPLETE: ['View Files'],
+  REMINDER: ['Mark Done', 'Snooze 15min'],
+  TIMER: [],
+}
 
 export const NotificationStatus = z.enum(['pending', 'sent', 'delivered', 'read'])
 
@@ -84,6 +92,17 @@ export const notificationsContract = {
     body: z.strictObject({ status: z.enum(['delivered', 'read']) }),
     returns: Notification,
   }),
+  action: endpoint({
+    method: 'POST',
+    path: '/api/notifications/{id}/action',
+    access: 'guest',
+    summary: 'Press a button of a notification',
+    description:
+      '`Mark Done` completes the to-do of a REMINDER, `Snooze 15min` reminds of it again; the others, and `Dismiss`, mark it as read and publish `notification.action`.',
+    params: ById,
+    body: z.strictObject({ action: z.string().max(64) }),
+    returns: Notification,
+  }),
   readAll: endpoint({
     method: 'POST',
     path: '/api/notifications/read-all',
@@ -110,4 +129,23 @@ export const notificationPush = serverMessage({
     data: z.record(z.string(), z.string()).optional(),
   }),
   summary: 'Delivers a notification to a device that is online.',
+})
+
+/** A button was pressed that does nothing in the house itself. */
+export const notificationActed = event('notification.action', z.object({ id: z.uuid(), deviceId: z.uuid(), action: z.string() }))
+
+/** What a device says about a notification that it was sent. */
+export const notificationAck = clientMessage({
+  type: 'notification.ack',
+  payload: z.object({ id: z.uuid(), status: z.enum(['delivered', 'read']) }),
+  access: 'guest',
+  summary: 'Says that one of the device’s own notifications arrived or was read. What was acknowledged is not sent again.',
+})
+
+/** A button that was pressed at a device. */
+export const notificationAction = clientMessage({
+  type: 'notification.action',
+  payload: z.object({ id: z.uuid(), action: z.string().max(64) }),
+  access: 'guest',
+  summary: 'Presses a button of one of the device’s own notifications: REMINDER has `Mark Done` and `Snooze 15min`.',
 })

@@ -1,25 +1,34 @@
 import { notFound } from '../../kit/errors.ts'
 import type { Module } from '../../kit/module.ts'
 import { routes } from '../../kit/routes.ts'
+import { onMessage } from '../../kit/socket-message.ts'
 import type { HouseholdService } from '../household/household.service.ts'
+import type { PressButton } from './buttons.ts'
+import type { Delivery } from './delivery.ts'
 import { createNotificationActions } from './notifications.actions.ts'
-import { notificationsContract } from './notifications.contract.ts'
+import { notificationAck, notificationAction, notificationsContract } from './notifications.contract.ts'
 import type { NotificationsService } from './notifications.service.ts'
 
 const PRUNE_EVERY_MS = 6 * 3_600_000
 
 export interface NotificationsModuleDeps {
   notifications: NotificationsService
+  delivery: Delivery
+  press: PressButton
   household: HouseholdService
   prune(): Promise<void>
   onWriteFailed(error: unknown): void
 }
 
-export function createNotifications({ notifications, household, prune, onWriteFailed }: NotificationsModuleDeps): Module {
+export function createNotifications({ notifications, delivery, press, household, prune, onWriteFailed }: NotificationsModuleDeps): Module {
   let timer: NodeJS.Timeout | undefined
   return {
     name: 'notifications',
     actions: createNotificationActions({ notifications, household }),
+    messages: [
+      onMessage(notificationAck, ({ id, status }, caller) => notifications.arrived(caller, id, status)),
+      onMessage(notificationAction, ({ id, action }, caller) => press(caller, id, action)),
+    ],
     routes: [
       routes(notificationsContract, {
         list: ({ query }, { caller }) => notifications.list(caller, query),
@@ -32,16 +41,22 @@ export function createNotifications({ notifications, household, prune, onWriteFa
           return one
         },
         ack: ({ params, body }, { caller }) => notifications.acknowledge(caller, params.id, body.status),
+        async action({ params, body }, { caller }) {
+          await press(caller, params.id, body.action)
+          return notifications.get(caller, params.id)
+        },
         readAll: (_input, { caller }) => notifications.readAll(caller),
       }),
     ],
     async start() {
+      delivery.start()
       await prune().catch(onWriteFailed)
       timer = setInterval(() => prune().catch(onWriteFailed), PRUNE_EVERY_MS)
       timer.unref()
     },
     async stop() {
       clearInterval(timer)
+      await delivery.stop()
     },
   }
 }

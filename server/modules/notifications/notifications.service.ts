@@ -6,7 +6,6 @@ import { forbidden, notFound } from '../../kit/errors.ts'
 import type { EventBus } from '../../kit/events.ts'
 import type { HouseholdService } from '../household/household.service.ts'
 import { PairedDeviceTable } from '../paired-devices/paired-devices.table.ts'
-import type { Delivery } from './delivery.ts'
 import { type Category, type Level, type Notification, notificationChanged } from './notifications.contract.ts'
 import { type NotificationRow, NotificationTable } from './notifications.table.ts'
 
@@ -20,6 +19,8 @@ export interface NewNotification {
   category?: Category | null | undefined
   data?: Record<string, string> | undefined
   dedupeKey?: string | null | undefined
+  /** Comes in quiet hours too; so do critical ones, and timers where they were set. */
+  urgent?: boolean | undefined
   target: Target
 }
 
@@ -27,7 +28,8 @@ export interface NotificationsDeps {
   db: Database
   household: HouseholdService
   events: EventBus
-  deliver: Delivery
+  /** Brings what is on the disk to its devices; resolves once it is written down which were sent. */
+  deliver(rows: readonly NotificationRow[]): Promise<void>
   onWriteFailed(error: unknown): void
 }
 
@@ -44,7 +46,14 @@ const READ_SLICE = 100
 const UNREAD = `SELECT * FROM "notification" WHERE "deviceId" = ${BOUND_TEXT} AND "status" = ${BOUND_TEXT} AND "seq" <= (? + 0)
   ORDER BY "seq" LIMIT ${READ_SLICE}`
 
-const toNotification = ({ seq: _, dedupeKey: __, ...notification }: NotificationRow): Notification => notification
+const toNotification = ({ id, title, body, deviceId, level, category, status, data, ...times }: NotificationRow): Notification => {
+  const { createdAt, sentAt, deliveredAt, readAt } = times
+  return { id, title, body, deviceId, level, category, status, data, createdAt, sentAt, deliveredAt, readAt }
+}
+
+/** A timer is waited for where it was set; where that device is gone, the others are let sleep. */
+const isUrgent = ({ urgent, level, category, target }: NewNotification): boolean =>
+  urgent === true || level === 'critical' || (category === 'TIMER' && typeof target === 'object' && 'deviceId' in target)
 
 export type NotificationsService = ReturnType<typeof createNotificationsService>
 
@@ -67,9 +76,11 @@ export function createNotificationsService({ db, household, events, deliver, onW
 
   const lastSeq = (): number => db.select<{ seq: number | null }>('SELECT MAX("seq") AS "seq" FROM "notification"')[0]?.seq ?? 0
 
-  function addOne(tx: Transaction, deviceId: string, { title, body, level, category, data, dedupeKey = null }: NewNotification) {
+  function addOne(tx: Transaction, deviceId: string, notification: NewNotification) {
+    const { title, body, level, category, data, dedupeKey = null } = notification
     const known = dedupeKey === null ? undefined : db.first(NotificationTable, { deviceId, dedupeKey })
     if (known) return { row: known, isNew: false }
+    const now = Date.now()
     const row: NotificationRow = {
       id: randomUUID(),
       seq: lastSeq() + 1,
@@ -81,36 +92,47 @@ export function createNotificationsService({ db, household, events, deliver, onW
       status: 'pending',
       data: data ?? {},
       dedupeKey,
-      createdAt: new Date().toISOString(),
+      createdAt: new Date(now).toISOString(),
       sentAt: null,
       deliveredAt: null,
       readAt: null,
+      urgent: isUrgent(notification),
+      attemptAt: now,
+      pushTries: 0,
+      pushedAt: null,
     }
     tx.insert(NotificationTable, row)
     return { row, isNew: true }
   }
 
-  /** Makes the records inside a write; those that are new are `fresh`. */
-  function make(tx: Transaction, notification: NewNotification): { rows: NotificationRow[]; fresh: NotificationRow[] } {
+  /** Makes the records inside a write, and delivers those that are new after it, in the order of the writes. */
+  function make(tx: Transaction, notification: NewNotification): { rows: NotificationRow[]; delivered(): Promise<void> | undefined } {
     const made = devicesOf(notification.target).map((deviceId) => addOne(tx, deviceId, notification))
     const fresh = made.filter(({ isNew }) => isNew).map(({ row }) => row)
+    let delivered: Promise<void> | undefined
     tx.afterCommit(() => {
       for (const { id, deviceId, status } of fresh) events.publish(notificationChanged, { id, deviceId, status })
+      if (fresh.length > 0) delivered = deliver(fresh).catch(onWriteFailed)
     })
-    return { rows: made.map(({ row }) => row), fresh }
+    return { rows: made.map(({ row }) => row), delivered: () => delivered }
   }
 
-  function mustSee({ scope, deviceId }: Caller, id: string): NotificationRow {
+  function mustOwn({ deviceId }: Pick<Caller, 'deviceId'>, id: string): NotificationRow {
     const row = db.get(NotificationTable, id)
-    if (!row || (scope !== 'admin' && row.deviceId !== deviceId)) throw notFound('This notification')
+    if (row?.deviceId !== deviceId) throw notFound('This notification')
     return row
+  }
+
+  function mustSee(caller: Caller, id: string): NotificationRow {
+    return mustOwn(caller.scope === 'admin' ? { deviceId: db.get(NotificationTable, id)?.deviceId ?? '' } : caller, id)
   }
 
   /** Moves a notification forward inside a write, never back. */
   function advance(tx: Transaction, row: NotificationRow, status: 'delivered' | 'read'): void {
     if (RANK[row.status] >= RANK[status]) return
     const at = new Date().toISOString()
-    tx.update(NotificationTable, row.id, { status, deliveredAt: row.deliveredAt ?? at, ...(status === 'read' && { readAt: at }) })
+    const times = { deliveredAt: row.deliveredAt ?? at, ...(status === 'read' && { readAt: at }) }
+    tx.update(NotificationTable, row.id, { status, attemptAt: null, ...times })
     tx.afterCommit(() => events.publish(notificationChanged, { id: row.id, deviceId: row.deviceId, status }))
   }
 
@@ -124,14 +146,13 @@ export function createNotificationsService({ db, household, events, deliver, onW
 
     /** Makes the records as part of a write of others, so that one is not without the other; they are delivered after it. */
     add(tx: Transaction, notification: NewNotification): void {
-      const { fresh } = make(tx, notification)
-      tx.afterCommit(() => void deliver(fresh).catch(onWriteFailed))
+      make(tx, notification)
     },
 
     /** One record for each device, delivered where the device is there. A device that has one of the same `dedupeKey` answers that. */
     async notify(notification: NewNotification): Promise<Notification[]> {
-      const { rows, fresh } = await db.write((tx) => make(tx, notification))
-      await deliver(fresh).catch(onWriteFailed)
+      const { rows, delivered } = await db.write((tx) => make(tx, notification))
+      await delivered()
       return rows.map((row) => toNotification(db.get(NotificationTable, row.id) ?? row))
     },
 
@@ -146,6 +167,15 @@ export function createNotificationsService({ db, household, events, deliver, onW
 
     /** Throws 404 for another's too. */
     get: (caller: Caller, id: string): Notification => toNotification(mustSee(caller, id)),
+
+    /** Throws 404 for another's, for admins too. */
+    getOwn: (caller: Caller, id: string): Notification => toNotification(mustOwn(caller, id)),
+
+    /** For the device itself: what an admin may see is not theirs to acknowledge so. Throws 404. */
+    async arrived(caller: Caller, id: string, status: 'delivered' | 'read'): Promise<void> {
+      mustOwn(caller, id)
+      await db.write((tx) => advance(tx, mustOwn(caller, id), status))
+    },
 
     /** Throws 404. What was read stays read. */
     async acknowledge(caller: Caller, id: string, status: 'delivered' | 'read'): Promise<Notification> {

@@ -6,6 +6,13 @@ export interface NotificationRow extends Omit<Notification, 'id'> {
   /** Order of making, for replay. */
   seq: number
   dedupeKey: string | null
+  /** Comes in quiet hours too. */
+  urgent: boolean
+  /** When the outbox looks at it next, in milliseconds since 1970; null while only its device can move it on. */
+  attemptAt: number | null
+  /** How often no gateway took it. */
+  pushTries: number
+  pushedAt: string | null
 }
 export const NotificationTable = table<NotificationRow>(
   'notification',
@@ -24,6 +31,10 @@ export const NotificationTable = table<NotificationRow>(
     sentAt: textOrNull,
     deliveredAt: textOrNull,
     readAt: textOrNull,
+    urgent: { type: 'boolean' },
+    attemptAt: { type: 'integer', nullable: true },
+    pushTries: integer,
+    pushedAt: textOrNull,
   },
   [
     { name: 'notification_seq', columns: ['seq'], unique: true },
@@ -32,5 +43,9 @@ export const NotificationTable = table<NotificationRow>(
     { name: 'notification_status', columns: ['status', 'seq'] },
     { name: 'notification_dedupe', columns: ['deviceId', 'dedupeKey'], unique: true },
     { name: 'notification_age', columns: ['createdAt'] },
+    { name: 'notification_attempt', columns: ['deviceId', 'attemptAt'], where: '"attemptAt" IS NOT NULL' },
   ],
 )
+
+/** Nothing is left to be done about it. */
+export const isAcknowledged = ({ status }: NotificationRow): boolean => status === 'delivered' || status === 'read'

@@ -69,7 +69,7 @@ export const pairedDevicesContract = {
     path: '/api/paired-devices/{id}/test',
     access: 'admin',
     summary: 'Send a device a test message',
-    description: 'Over its open socket, as `notification.push`. A device without one answers 409 `device_offline`.',
+    description: 'A notification, in quiet hours too. A device that is neither connected nor reached by push answers 409 `device_offline`.',
     params: ById,
     returns: nothing,
   }),

@@ -1,6 +1,7 @@
 import { conflict, notFound } from '../../kit/errors.ts'
 import type { Module } from '../../kit/module.ts'
 import { routes } from '../../kit/routes.ts'
+import type { NotificationsService } from '../notifications/notifications.service.ts'
 import type { DeviceSessions } from './device-sessions.ts'
 import { pairedDevicesContract } from './paired-devices.contract.ts'
 import type { PairedDevicesService } from './paired-devices.service.ts'
@@ -10,12 +11,13 @@ const PRUNE_EVERY_MS = 6 * 3_600_000
 
 export interface PairedDevicesModuleDeps {
   devices: PairedDevicesService
+  notifications: Pick<NotificationsService, 'notify'>
   sessions: DeviceSessions
   version1: Version1
   onWriteFailed(error: unknown): void
 }
 
-export function createPairedDevices({ devices, sessions, version1, onWriteFailed }: PairedDevicesModuleDeps): Module {
+export function createPairedDevices({ devices, notifications, sessions, version1, onWriteFailed }: PairedDevicesModuleDeps): Module {
   let timer: NodeJS.Timeout | undefined
   return {
     name: 'paired-devices',
@@ -23,7 +25,10 @@ export function createPairedDevices({ devices, sessions, version1, onWriteFailed
       routes(pairedDevicesContract, {
         list: () => devices.list(),
         update: ({ params, body }) => devices.update(params.id, body),
-        test: ({ params }) => devices.test(params.id),
+        async test({ params: { id } }) {
+          const body = `${devices.mustReach(id)} hears me.`
+          await notifications.notify({ title: 'Hello from Hearth', body, target: { deviceId: id }, urgent: true })
+        },
         revoke: ({ params }) => devices.revoke(params.id),
         async token({ query }) {
           const device = devices.get(query.deviceId)

@@ -3,7 +3,6 @@ import type { Database, Transaction } from '../../db/database.ts'
 import { conflict, invalid, notFound } from '../../kit/errors.ts'
 import type { SocketRegistry } from '../../kit/socket-registry.ts'
 import type { HouseholdService } from '../household/household.service.ts'
-import { notificationPush } from '../notifications/notifications.contract.ts'
 import type { DeviceSessions } from './device-sessions.ts'
 import type { DeviceInfo, PairedDevice, QuietHours, Scope } from './paired-devices.contract.ts'
 import { type PairedDeviceRow, PairedDeviceTable } from './paired-devices.table.ts'
@@ -26,6 +25,8 @@ export type PairedDevicesService = ReturnType<typeof createPairedDevicesService>
 
 /** Phones, tablets and TVs. */
 export function createPairedDevicesService({ db, household, sockets, sessions }: PairedDevicesDeps) {
+  const reachHooks: ((deviceId: string) => void)[] = []
+
   const toDevice = ({ id, name, type, personId, lastSeenAt, scope, quietHours }: PairedDeviceRow): PairedDevice => ({
     id,
     name,
@@ -50,6 +51,8 @@ export function createPairedDevicesService({ db, household, sockets, sessions }:
 
   return {
     checkPerson,
+    /** Told of a device whose quiet hours became others. */
+    onReachChanged: (hook: (deviceId: string) => void) => void reachHooks.push(hook),
     /** Throws 404. */
     get: (id: string): PairedDevice => toDevice(mustGet(id)),
     list: (): PairedDevice[] => db.find(PairedDeviceTable, {}, { order: 'createdAt asc' }).map(toDevice),
@@ -94,6 +97,7 @@ export function createPairedDevicesService({ db, household, sockets, sessions }:
         if (rightsChanged) sessions.renewAccess(tx, id)
       })
       if (rightsChanged) sockets.close(({ deviceId }) => deviceId === id, 4401)
+      if (quietHours !== undefined) for (const hook of reachHooks) hook(id)
       return toDevice(mustGet(id))
     },
 
@@ -106,11 +110,11 @@ export function createPairedDevicesService({ db, household, sockets, sessions }:
       }
     },
 
-    /** Sends a test message over the device's socket. Throws 404, and 409 `device_offline` where it has none. */
-    test(id: string): void {
-      const { name } = mustGet(id)
-      const message = { id: randomUUID(), title: 'Hello from Hearth', body: `${name} hears me.`, level: 'info' as const, category: null }
-      if (sockets.send(id, notificationPush, message) === 0) throw conflict('device_offline', `${name} is not connected at the moment.`)
+    /** Its name. Throws 404, and 409 `device_offline` where it is neither connected nor reached by push. */
+    mustReach(id: string): string {
+      const { name, push } = mustGet(id)
+      if (!sockets.isConnected(id) && !push) throw conflict('device_offline', `${name} is not connected at the moment.`)
+      return name
     },
 
     /** Throws 404. Its tokens and sockets end at once. */

@@ -1,0 +1,20 @@
+import { fromWall, toWall } from '../../kit/recurrence.ts'
+import type { QuietHours } from '../paired-devices/paired-devices.contract.ts'
+
+const MINUTE_MS = 60_000
+const DAY_MS = 86_400_000
+
+const minutesOf = (clock: string): number => Number(clock.slice(0, 2)) * 60 + Number(clock.slice(3))
+
+/** When the quiet that reigns at `now` ends, both in milliseconds since 1970; null where none does. Hours from a time to itself are none. */
+export function quietUntil({ from, to }: QuietHours, zone: string, now: number): number | null {
+  const [start, end] = [minutesOf(from), minutesOf(to)]
+  const wall = toWall(new Date(now).toISOString(), zone)
+  const minute = wall.getUTCHours() * 60 + wall.getUTCMinutes()
+  const isQuiet = start <= end ? minute >= start && minute < end : minute >= start || minute < end
+  if (!isQuiet) return null
+  const midnight = Math.floor(wall.getTime() / DAY_MS) * DAY_MS
+  const endWall = midnight + end * MINUTE_MS + (end > minute ? 0 : DAY_MS)
+  // In an hour that the clocks go through twice, the end can look as if it were over.
+  return Math.max(Date.parse(fromWall(new Date(endWall), zone)), now + MINUTE_MS)
+}
