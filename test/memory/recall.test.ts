@@ -48,7 +48,7 @@ test('what is said of the same thing later takes the place of what was said befo
   expect((await recall(ada, 'what is the alarm code')).answer).toMatch(/: the Alarm code is 2000\.$/)
   const { chunks } = await family.ada.api.memory.chunks({ query: { q: 'alarm code' } })
   expect(chunks.map(({ content }) => content)).not.toContain('The alarm code is 1000')
-  const history = await family.ada.api.memory.chunks({ query: { history: true } })
+  const history = await family.ada.api.memory.chunks({ query: { history: 'true' } })
   const old = history.chunks.find(({ content }) => content === 'The alarm code is 1000')
   expect(old?.supersededById).toBe((data as { chunk: Chunk }).chunk.id)
   const now = await family.ada.api.memory.chunks({ query: {} })
