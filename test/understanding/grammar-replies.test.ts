@@ -200,7 +200,7 @@ test('the calendar is told a day at a time', async () => {
 })
 
 test('time, dates, birthdays and sums need no action', async () => {
-  expect((await ask('what time is it'))?.text).toBe('It is 11:30.')
+  expect((await ask('what time is it now'))?.text).toBe('It is 11:30.')
   expect((await ask('what time is it in New York'))?.text).toBe('In New York it is 05:30.')
   expect((await ask('what day is it'))?.text).toBe('Today is Saturday, 21 November 2026.')
   expect((await ask("when is Ines's birthday"))?.text).toBe('Ines’s birthday is on 22 November: tomorrow.')
@@ -239,7 +239,7 @@ test('German is answered in German', async () => {
     'Ich erinnere dich morgen um 17:00: Mama anzurufen.',
   )
   expect((await ask('Wie ist der Code der Heizung?'))?.text).toBe('Das weiß ich von am Donnerstag, 12. März: the boiler code is 4711')
-  expect((await ask('what time is it'))?.text).toBe('It is 11:30.')
+  expect((await ask('what time is it now'))?.text).toBe('It is 11:30.')
   expect(replies().notUnderstood('Bau mir ein Haus', call().caller)).toContain('nicht verstanden')
 })
 
