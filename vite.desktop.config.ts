@@ -27,7 +27,12 @@ const parts = {
   main: part('main', 'main/main.ts'),
   preload: part('main', 'main/preload.ts', 'cjs'),
   // Files that run in processes and threads of their own are started by their address, beside the server's.
-  server: part('server', ['server/server.ts', 'server/modules/models/llama-host.ts', 'server/modules/memory/vectors/graph-worker.ts']),
+  server: part('server', [
+    'server/server.ts',
+    'server/modules/models/llama-host.ts',
+    'server/modules/memory/vectors/graph-worker.ts',
+    'server/modules/calendar/ics-worker.ts',
+  ]),
 }
 
 /** Shell and server as Electron runs them, in dist/. */

@@ -1,5 +1,6 @@
 import { type Topic, topic } from './kit/topic.ts'
 import { calendarChanged } from './modules/calendar/calendar.contract.ts'
+import { householdChanged } from './modules/household/household.contract.ts'
 import { memoryIndexed } from './modules/memory/memory.contract.ts'
 import { modelDownloaded } from './modules/models/models.contract.ts'
 import { notificationChanged } from './modules/notifications/notifications.contract.ts'
@@ -14,6 +15,7 @@ export const topics: readonly Topic[] = [
     summary: 'A notification was made or its status changed; one’s own, for admins everybody’s.',
     concerns: ({ deviceId }, caller) => caller.scope === 'admin' || caller.deviceId === deviceId,
   }),
+  topic({ event: householdChanged, access: 'member', summary: 'The household or its people changed.' }),
   topic({ event: calendarChanged, access: 'member', summary: 'Something in the calendar changed.' }),
   topic({ event: todoChanged, access: 'member', summary: 'A to-do was added, changed, completed or deleted.' }),
   topic({ event: timerChanged, access: 'member', summary: 'A timer was set, changed, cancelled or rang.' }),

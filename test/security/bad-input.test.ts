@@ -27,6 +27,43 @@ const BODIES: Record<string, Record<string, unknown>> = {
   'PATCH /api/settings': { SERVICE_LLM_MODEL: null, SERVICE_PUBLIC_URL: null },
   'POST /api/chat': { message: 'Hello' },
   'POST /api/chat/conversations/{id}': { title: 'Tea' },
+  'POST /api/chat/conversations/{id}/tool-calls/{callId}': { approve: true },
+  'PUT /api/household': {
+    displayName: 'Home',
+    timezone: 'Europe/Berlin',
+    locale: 'en-GB',
+    mode: 'single',
+    persons: [{ displayName: 'Ada', role: 'owner' }],
+  },
+  'POST /api/notifications/send': { title: 'Tea', body: 'is ready', level: 'info', category: null, dedupeKey: 'tea' },
+  'POST /api/notifications/{id}/ack': { status: 'read' },
+  'POST /api/notifications/{id}/action': { action: 'Dismiss' },
+  'POST /api/calendar': {
+    title: 'Choir',
+    startAt: '2026-03-05T18:30:00Z',
+    endAt: '2026-03-05T20:00:00Z',
+    allDay: false,
+    recurrence: 'FREQ=WEEKLY',
+    personId: null,
+  },
+  'PATCH /api/calendar/{id}': { title: 'Choir', location: null, recurrence: null },
+  'POST /api/calendar/subscriptions': { name: 'School', url: 'http://127.0.0.1:9/school.ics' },
+  'POST /api/todos': { title: 'Milk', list: 'shopping', dueAt: null, remindAt: null, recurrence: null, personId: null },
+  'PATCH /api/todos/{id}': { title: 'Milk', notes: 'two', completed: true },
+  'POST /api/timers': { name: 'Tea', durationMs: 60_000 },
+  'PATCH /api/timers/{id}': { name: 'Tea', paused: true, addMs: 1000 },
+  'POST /api/memory': { category: 'house', key: 'boiler', value: '4711' },
+  'PUT /api/memory/soul': { content: 'Be kind.' },
+  'POST /api/memory/chunks': {
+    source: 'note',
+    content: 'The key is in the jar.',
+    category: 'house',
+    title: 'Key',
+    personId: null,
+    pinned: false,
+  },
+  'PATCH /api/memory/chunks/{id}': { content: 'The key is in the bowl.', pinned: true, promoted: false },
+  'POST /api/models/download': { id: 'none' },
   'POST /api/actions/{name}/execute': { url: 'http://127.0.0.1:9/', method: 'GET', timeoutMs: 100 },
   'POST /api/mcp/servers': { name: 'shed', url: 'http://127.0.0.1:9/mcp', enabled: false },
   'PATCH /api/mcp/servers/{id}': { name: 'shed', url: 'http://127.0.0.1:9/mcp', token: null, enabled: false },
@@ -60,10 +97,13 @@ const withBody = specs.filter(({ body }) => body)
 const withId = specs.filter(({ path }) => path.includes('{id}'))
 
 function send(spec: EndpointSpec, init: RequestInit, id: string = randomUUID()): Promise<Response> {
-  return owner.fetch(spec.path.replace('{id}', id).replace('{name}', 'http_request') + (QUERY[spec.path] ?? ''), {
-    ...init,
-    method: spec.method,
-  })
+  return owner.fetch(
+    spec.path.replace('{id}', id).replace('{callId}', randomUUID()).replace('{name}', 'http_request') + (QUERY[spec.path] ?? ''),
+    {
+      ...init,
+      method: spec.method,
+    },
+  )
 }
 
 async function expectFailure(spec: EndpointSpec, init: RequestInit, status: number, about: string): Promise<string> {

@@ -85,6 +85,7 @@ const TABLE: Record<string, Audience> = {
   'POST /api/notifications/{id}/ack': 'guest',
   'POST /api/notifications/{id}/action': 'guest',
   'POST /api/notifications/read-all': 'guest',
+  'GET /api/push/vapid': 'guest',
   'GET /api/calendar': 'member',
   'POST /api/calendar': 'member',
   'GET /api/calendar/{id}': 'member',

@@ -95,23 +95,28 @@ export const modelsContract = {
     path: '/api/models/download',
     access: 'owner',
     summary: 'Fetch a model of the catalogue, or any GGUF file of the hub; goes on where one stopped',
-    body: z.union([
-      z.strictObject({ id: z.string().max(200) }),
-      z.strictObject({
+    body: z
+      .strictObject({
+        id: z.string().max(200).optional().describe('Of the catalogue.'),
         repo: z
           .string()
           .max(200)
-          .regex(/^[\w.-]+\/[\w.-]+$/),
+          .regex(/^[\w.-]+\/[\w.-]+$/)
+          .optional(),
         file: z
           .string()
           .max(200)
-          .regex(/^[\w.-]+\.gguf$/i),
+          .regex(/^[\w.-]+\.gguf$/i)
+          .optional(),
         sha256: z
           .string()
           .regex(/^[0-9a-f]{64}$/)
           .optional(),
-      }),
-    ]),
+      })
+      .refine(
+        ({ id, repo, file }) => (id === undefined) === (repo !== undefined && file !== undefined),
+        'names either an id, or a repo and a file',
+      ),
     returns: ModelDownload,
     status: 200,
   }),

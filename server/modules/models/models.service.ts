@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises'
+import type { z } from 'zod'
 import { AppError, conflict, notFound } from '../../kit/errors.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
 import { type CatalogueEntry, hubPath } from './catalogue.ts'
@@ -11,7 +12,7 @@ import { fitOf, type Machine, type MachineFacts, recommendedOf } from './machine
 import { contextBytesPerToken, memoryNeed } from './memory-need.ts'
 import { modelNameOf } from './model-name.ts'
 import { type ModelShelf, partsOf, type ShelvedModel } from './model-shelf.ts'
-import type { CatalogueModel, InstalledModel, ModelDownload, ModelKind, Models } from './models.contract.ts'
+import type { CatalogueModel, InstalledModel, ModelDownload, ModelKind, Models, modelsContract } from './models.contract.ts'
 import { modelExists } from './place-file.ts'
 
 export interface ModelsServiceDeps {
@@ -197,17 +198,15 @@ export function createModelsService({ shelf, llm, embedders, settings, choice, m
     }
   }
 
-  type Wish = { id: string } | { repo: string; file: string; sha256?: string | undefined }
-
-  const download = async (wish: Wish): Promise<ModelDownload> => {
-    const entry = 'id' in wish ? deps.catalogue().find(({ id }) => id === wish.id) : undefined
-    if ('id' in wish && !entry) throw notFound('This model')
-    const { repo, file } = entry ?? (wish as Exclude<Wish, { id: string }>)
-    const name = modelNameOf(file)
+  const download = async ({ id, repo, file, sha256 }: z.output<(typeof modelsContract.download)['body']>): Promise<ModelDownload> => {
+    const entry = id === undefined ? { repo, file, sizeBytes: null } : deps.catalogue().find((model) => model.id === id)
+    // The contract sees to it that without an id both are there.
+    if (!entry?.repo || !entry.file) throw notFound('This model')
+    const name = modelNameOf(entry.file)
     if ((await shelf.list()).some((model) => model.file.name.toLowerCase() === name.toLowerCase())) throw modelExists(name)
-    const path = hubPath(repo, file)
-    const sizeBytes = entry?.sizeBytes ?? (await lookedUp(path)).totalBytes
-    return downloads.add({ name, path, sizeBytes, sha256: ('sha256' in wish ? wish.sha256 : null) ?? null })
+    const path = hubPath(entry.repo, entry.file)
+    const sizeBytes = entry.sizeBytes ?? (await lookedUp(path)).totalBytes
+    return downloads.add({ name, path, sizeBytes, sha256: sha256 ?? null })
   }
 
   return {
