@@ -1,5 +1,3 @@
-import { plural } from '../../messages/format.ts'
-
 export const todosMessages = {
   'todos.title': 'To-dos',
   'todos.lists': 'Lists',
@@ -18,14 +16,12 @@ export const todosMessages = {
   'todos.added': (titles: string) => `Added: ${titles}`,
   'todos.addFailed': (what: string) => `It was not added. ${what}`,
   'todos.open': (list: string) => `Open on ${list}`,
-  'todos.done': (count: number) => plural(count, { one: '1 done', other: `${count} done` }),
   'todos.showDone': 'Show what is done',
   'todos.hideDone': 'Hide what is done',
   'todos.doneList': 'Done',
   'todos.doneNone': 'Nothing yet.',
   'todos.doneAt': (when: string) => `done ${when}`,
   'todos.doneNow': (title: string) => `${title}: done`,
-  'todos.reopened': (title: string) => `${title} is open again.`,
   'todos.emptyTitle': 'All done',
   'todos.emptyText': 'Write above what there is to do, for you or for somebody else of the house.',
   'todos.emptyShopping': 'Nothing to buy',
