@@ -11,6 +11,7 @@ import { notificationsContract } from './modules/notifications/notifications.con
 import { openaiContract } from './modules/openai/openai.contract.ts'
 import { pairedDevicesContract } from './modules/paired-devices/paired-devices.contract.ts'
 import { pairingContract } from './modules/pairing/pairing.contract.ts'
+import { pushContract } from './modules/push/push.contract.ts'
 import { settingsContract } from './modules/settings/settings.contract.ts'
 import { setupContract } from './modules/setup/setup.contract.ts'
 import { statusContract } from './modules/status/status.contract.ts'
@@ -27,6 +28,7 @@ export const api = {
   settings: settingsContract,
   household: householdContract,
   notifications: notificationsContract,
+  push: pushContract,
   calendar: calendarContract,
   todos: todosContract,
   timers: timersContract,

@@ -72,6 +72,10 @@ const Environment = z.object({
   PUSH_ACCESS_TOKEN: z.string().optional(),
   CLOUD_MESSAGING_SERVICE_ACCOUNT: z.string().optional(),
   EXPO_BASE_URL: httpUrl.optional(),
+  VAPID_PRIVATE_KEY: z
+    .string()
+    .regex(/^[\w-]{43}$/, 'is not 32 bytes in base64url')
+    .optional(),
   IOT_AUTO_PAIR: flag.default(true),
   PLUG_DEVICE_ID: z.string().optional(),
   PLUG_LOCAL_KEY: z.string().optional(),

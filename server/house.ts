@@ -8,6 +8,7 @@ import type { EventBus } from './kit/events.ts'
 import { createGuardedFetch } from './kit/guarded-fetch.ts'
 import type { Logger } from './kit/log.ts'
 import type { Module } from './kit/module.ts'
+import { isHomeAddress, isPublicAddress } from './kit/public-address.ts'
 import type { SocketRegistry } from './kit/socket-registry.ts'
 import { createActions } from './modules/actions/actions.module.ts'
 import { httpRequest } from './modules/actions/http-request.ts'
@@ -52,6 +53,10 @@ import { createVersion1 } from './modules/paired-devices/version-1.ts'
 import { createPairRequestsService } from './modules/pairing/pair-requests.service.ts'
 import { createPairing } from './modules/pairing/pairing.module.ts'
 import { createPairingService } from './modules/pairing/pairing.service.ts'
+import { createPush } from './modules/push/push.module.ts'
+import { createPushTokensService } from './modules/push/push-tokens.service.ts'
+import { createPushers } from './modules/push/pushers.ts'
+import { createVapidKeys } from './modules/push/vapid-keys.ts'
 import { createSettings } from './modules/settings/settings.module.ts'
 import { createSettingsService } from './modules/settings/settings.service.ts'
 import { createSetup } from './modules/setup/setup.module.ts'
@@ -99,10 +104,12 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
   const onWriteFailed = (err: unknown) => log.error({ err }, 'a background write failed')
   const addresses = () => deps.addresses(settings.publicUrl())
 
-  const guardedFetch = createGuardedFetch({
+  const fetching = {
     allowLocal: env.SERVICE_PLUGIN_FETCH_ALLOW_LOCAL,
-    isOwnHost: (host) => host === URL.parse(settings.publicUrl() ?? '')?.hostname,
-  })
+    isOwnHost: (host: string) => host === URL.parse(settings.publicUrl() ?? '')?.hostname,
+  }
+  const guardedFetch = createGuardedFetch(fetching)
+  const homeFetch = createGuardedFetch({ ...fetching, isPublic: (address) => isPublicAddress(address) || isHomeAddress(address) })
   const household = createHouseholdService({ db })
   const settings = createSettingsService({ config, secrets, path: path('config', 'settings.json'), addresses })
   const owner = createOwnerService({ db, household, environmentPassword: env.SERVICE_OWNER_PASSWORD })
@@ -129,8 +136,18 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
   const requests = createPairRequestsService({ db, devices, sessions: deviceSessions })
   const keys = createKeysService({ db, household, sockets, onWriteFailed })
   const setup = createSetupService({ db, household, owner, secrets })
+  const vapid = createVapidKeys({ secrets, publicUrl: settings.publicUrl })
+  const pushTokens = createPushTokensService({ db })
+  const pushers = createPushers({
+    env,
+    vapid,
+    fetch: guardedFetch,
+    homeFetch,
+    onDeadToken: (device) => void pushTokens.forget(device).catch(onWriteFailed),
+    log,
+  })
   const pin = createSetupPin(deps.announcePin)
-  const delivery = createDelivery({ db, household, sockets, events, pushers: { push: async () => 'retry' }, onFailed: onWriteFailed })
+  const delivery = createDelivery({ db, household, sockets, events, pushers, onFailed: onWriteFailed })
   devices.onReachChanged((deviceId) => void delivery.lookAgain(deviceId).catch(onWriteFailed))
   const notifications = createNotificationsService({ db, household, events, deliver: delivery.deliver, onWriteFailed })
   const calendar = createCalendarService({ db, household, events })
@@ -200,6 +217,7 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
   const modules: Module[] = [
     createSetup({ setup, pin, owner, sessions, onDone: deps.onSetUp }),
     createHousehold({ household, events }),
+    createPush({ pushers, tokens: pushTokens, vapid }),
     createNotifications({ notifications, delivery, press, household, prune: createRetention(db), onWriteFailed }),
     createCalendar({ calendar, feed, subscriptions, household, db, events }),
     createTodos({ todos, household, reminders }),

@@ -16,6 +16,10 @@ const SecretsFile = z.object({
   AUTH_IDP_ID: z.string().optional(),
   AUTH_IDP_SECRET: z.string().optional(),
   SERVICE_LLM_API_KEY: z.string().optional(),
+  VAPID_PRIVATE_KEY: z
+    .string()
+    .regex(/^[\w-]{43}$/, 'is not 32 bytes in base64url')
+    .optional(),
 })
 export type SecretName = keyof z.output<typeof SecretsFile>
 

@@ -35,7 +35,7 @@ export interface GuardedFetchOptions {
   /** Whether a host name is this server's own, however it resolves. */
   isOwnHost?: (host: string) => boolean
   lookup?: Lookup
-  /** Stands in for the public internet in tests. */
+  /** Which addresses may be reached; the public internet unless stated. */
   isPublic?: (address: string) => boolean
 }
 

@@ -10,6 +10,16 @@ const isOwn = (address: string) =>
   Object.values(networkInterfaces()).some((list) => list?.some((own) => own.address.split('%')[0]?.toLowerCase() === address))
 
 /**
+ * Whether an address lies on a home network (RFC 1918, or fc00::/7), and is not this machine's. Link-local ones do not count: the keys of
+ * rented machines are handed out there.
+ */
+export function isHomeAddress(text: string): boolean {
+  if (!ipaddr.isValid(text)) return false
+  const address = ipaddr.parse(text)
+  return ['private', 'uniqueLocal'].includes(address.range()) && !isOwn(address.toString())
+}
+
+/**
  * Whether an address lies on the public internet, and is not this machine's: not loopback, private, link-local, carrier-grade NAT, multicast
  * or reserved, nor any of these inside IPv6 (mapped, NAT64, 6to4, Teredo).
  */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ById, editable, endpoint, nothing } from '../../kit/endpoint.ts'
+import { PushRegistration } from '../push/push.contract.ts'
 
 export const Scope = z.enum(['admin', 'member', 'guest'])
 export type Scope = z.output<typeof Scope>
@@ -32,7 +33,7 @@ export const DeviceInfo = z.strictObject({
   platform: z.string().max(100).optional(),
   osVersion: z.string().max(100).optional(),
   appVersion: z.string().max(100).optional(),
-  push: z.strictObject({ provider: z.enum(['expo', 'fcm', 'webpush', 'unifiedpush']), token: z.string().min(1).max(4096) }).optional(),
+  push: PushRegistration.optional(),
 })
 export type DeviceInfo = z.output<typeof DeviceInfo>
 
