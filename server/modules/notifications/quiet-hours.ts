@@ -15,6 +15,7 @@ export function quietUntil({ from, to }: QuietHours, zone: string, now: number):
   if (!isQuiet) return null
   const midnight = Math.floor(wall.getTime() / DAY_MS) * DAY_MS
   const endWall = midnight + end * MINUTE_MS + (end > minute ? 0 : DAY_MS)
+  const at = Date.parse(fromWall(new Date(endWall), zone))
   // In an hour that the clocks go through twice, the end can look as if it were over.
-  return Math.max(Date.parse(fromWall(new Date(endWall), zone)), now + MINUTE_MS)
+  return at > now ? at : now + MINUTE_MS
 }
