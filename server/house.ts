@@ -9,6 +9,7 @@ import { createGuardedFetch } from './kit/guarded-fetch.ts'
 import type { Logger } from './kit/log.ts'
 import type { Module } from './kit/module.ts'
 import { isHomeAddress, isPublicAddress } from './kit/public-address.ts'
+import type { Greeting } from './kit/socket-message.ts'
 import type { SocketRegistry } from './kit/socket-registry.ts'
 import { createActions } from './modules/actions/actions.module.ts'
 import { httpRequest } from './modules/actions/http-request.ts'
@@ -129,7 +130,7 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
     refreshTtlDays: env.SERVICE_REFRESH_TOKEN_TTL_DAYS,
     onWriteFailed,
   })
-  const devices = createPairedDevicesService({ db, household, sockets, sessions: deviceSessions })
+  const devices = createPairedDevicesService({ db, household, sockets, sessions: deviceSessions, events })
   household.onPersonRemoved(devices.leaveShared)
   const version1 = createVersion1({ db, devices, sessions: deviceSessions, enabled: !env.SERVICE_AUTH_V2 })
   const pairing = createPairingService({ db, household, devices, sessions: deviceSessions, addresses })
@@ -255,7 +256,13 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
       return kind === 'key' ? keys.isOpen(sessionId) : deviceSessions.isOpen(sessionId)
     },
     /** What happens when a client of the socket says hello. */
-    greeting: delivery.greeting,
+    greeting: {
+      ...delivery.greeting,
+      welcomed(caller, ...rest) {
+        if (caller.kind === 'device') devices.came(caller.deviceId)
+        return delivery.greeting.welcomed(caller, ...rest)
+      },
+    } satisfies Greeting,
     /** Writes down that a device was here until now. */
     deviceSeen: (deviceId: string) => void devices.seen(deviceId).catch(onWriteFailed),
     async start(): Promise<void> {

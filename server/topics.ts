@@ -4,6 +4,7 @@ import { householdChanged } from './modules/household/household.contract.ts'
 import { memoryIndexed } from './modules/memory/memory.contract.ts'
 import { modelDownloaded } from './modules/models/models.contract.ts'
 import { notificationChanged } from './modules/notifications/notifications.contract.ts'
+import { pairingChanged } from './modules/paired-devices/paired-devices.contract.ts'
 import { timerChanged } from './modules/timers/timers.contract.ts'
 import { todoChanged } from './modules/todos/todos.contract.ts'
 
@@ -20,5 +21,6 @@ export const topics: readonly Topic[] = [
   topic({ event: todoChanged, access: 'member', summary: 'A to-do was added, changed, completed or deleted.' }),
   topic({ event: timerChanged, access: 'member', summary: 'A timer was set, changed, cancelled or rang.' }),
   topic({ event: memoryIndexed, access: 'member', summary: 'How far the index of memory is.' }),
+  topic({ event: pairingChanged, access: 'admin', summary: 'A device was let in, changed or revoked, or came or went.' }),
   topic({ event: modelDownloaded, access: 'admin', summary: 'A download of a model began, went on, stopped or ended.' }),
 ]

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ById, editable, endpoint, nothing } from '../../kit/endpoint.ts'
+import { event } from '../../kit/events.ts'
 import { PushRegistration } from '../push/push.contract.ts'
 
 export const Scope = z.enum(['admin', 'member', 'guest'])
@@ -111,3 +112,9 @@ export const pairedDevicesContract = {
     limit: 'pairing',
   }),
 }
+
+/** A device was let in, changed or revoked, or came or went. */
+export const pairingChanged = event(
+  'pairing.changed',
+  z.object({ deviceId: z.uuid(), state: z.enum(['paired', 'changed', 'revoked', 'connected', 'disconnected']) }),
+)

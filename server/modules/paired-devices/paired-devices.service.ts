@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Database, Transaction } from '../../db/database.ts'
 import { conflict, invalid, notFound } from '../../kit/errors.ts'
+import type { EventBus } from '../../kit/events.ts'
 import type { SocketRegistry } from '../../kit/socket-registry.ts'
 import type { HouseholdService } from '../household/household.service.ts'
 import type { DeviceSessions } from './device-sessions.ts'
-import type { DeviceInfo, PairedDevice, QuietHours, Scope } from './paired-devices.contract.ts'
+import { type DeviceInfo, type PairedDevice, pairingChanged, type QuietHours, type Scope } from './paired-devices.contract.ts'
 import { type PairedDeviceRow, PairedDeviceTable } from './paired-devices.table.ts'
 
 export interface PairedDevicesDeps {
@@ -12,6 +13,7 @@ export interface PairedDevicesDeps {
   household: HouseholdService
   sockets: SocketRegistry
   sessions: DeviceSessions
+  events: EventBus
 }
 
 export interface DeviceChanges {
@@ -24,7 +26,7 @@ export interface DeviceChanges {
 export type PairedDevicesService = ReturnType<typeof createPairedDevicesService>
 
 /** Phones, tablets and TVs. */
-export function createPairedDevicesService({ db, household, sockets, sessions }: PairedDevicesDeps) {
+export function createPairedDevicesService({ db, household, sockets, sessions, events }: PairedDevicesDeps) {
   const reachHooks: ((deviceId: string) => void)[] = []
 
   const toDevice = ({ id, name, type, personId, lastSeenAt, scope, quietHours }: PairedDeviceRow): PairedDevice => ({
@@ -78,6 +80,7 @@ export function createPairedDevicesService({ db, household, sockets, sessions }:
         createdAt: at,
         lastSeenAt: at,
       })
+      tx.afterCommit(() => events.publish(pairingChanged, { deviceId: id, state: 'paired' }))
       return id
     },
 
@@ -97,6 +100,7 @@ export function createPairedDevicesService({ db, household, sockets, sessions }:
         if (rightsChanged) sessions.renewAccess(tx, id)
       })
       if (rightsChanged) sockets.close(({ deviceId }) => deviceId === id, 4401)
+      events.publish(pairingChanged, { deviceId: id, state: 'changed' })
       if (quietHours !== undefined) for (const hook of reachHooks) hook(id)
       return toDevice(mustGet(id))
     },
@@ -106,7 +110,10 @@ export function createPairedDevicesService({ db, household, sockets, sessions }:
       for (const { id } of db.find(PairedDeviceTable, { personId })) {
         tx.update(PairedDeviceTable, id, { personId: null })
         sessions.renewAccess(tx, id)
-        tx.afterCommit(() => sockets.close(({ deviceId }) => deviceId === id, 4401))
+        tx.afterCommit(() => {
+          events.publish(pairingChanged, { deviceId: id, state: 'changed' })
+          sockets.close(({ deviceId }) => deviceId === id, 4401)
+        })
       }
     },
 
@@ -121,12 +128,17 @@ export function createPairedDevicesService({ db, household, sockets, sessions }:
     async revoke(id: string): Promise<void> {
       const removed = await db.write((tx) => tx.remove(PairedDeviceTable, { id }))
       if (removed === 0) throw notFound('This device')
+      events.publish(pairingChanged, { deviceId: id, state: 'revoked' })
       sockets.close(({ deviceId, kind }) => kind === 'device' && deviceId === id, 4401)
     },
 
-    /** Writes down that a device was here until now. */
+    /** Tells that a device is there. */
+    came: (id: string): void => events.publish(pairingChanged, { deviceId: id, state: 'connected' }),
+
+    /** Writes down that a device was here until now, and tells where its last connection closed. */
     async seen(id: string): Promise<void> {
-      await db.write((tx) => tx.update(PairedDeviceTable, id, { lastSeenAt: new Date().toISOString() }))
+      const isKnown = await db.write((tx) => tx.update(PairedDeviceTable, id, { lastSeenAt: new Date().toISOString() }))
+      if (isKnown && !sockets.isConnected(id)) events.publish(pairingChanged, { deviceId: id, state: 'disconnected' })
     },
   }
 }
