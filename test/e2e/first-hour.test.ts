@@ -102,7 +102,7 @@ test('the same with a model that calls a tool', { timeout: 240_000 }, async () =
     await setUp(page, server, 'hour-model')
     await liveAnHour(page, base, 'hour-model')
     await page.goto(`${base}/chat`)
-    await ask(page, 'Use a tool to look how long dinner takes', 'That came straight out of a function.')
+    await ask(page, 'Use the tool for my timers and nothing else', 'That came straight out of a function.')
     await heard(page, 'Done: List timers')
     await picture(page, 'hour-model-tool')
     await expectAccessible(page)

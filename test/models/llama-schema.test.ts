@@ -16,9 +16,16 @@ describe('schemas for grammars', () => {
       properties: {
         a: { oneOf: [{ type: 'string' }, { type: 'null' }] },
         b: { type: ['string', 'number', 'boolean', 'null'] },
-        c: { type: 'string', minLength: 2 },
+        c: { type: 'string' },
       },
     })
+  })
+
+  test('leave out what grammar and library do not agree on', () => {
+    const text = { type: 'string', minLength: 1, maxLength: 9, pattern: '^a', format: 'uuid' }
+    expect(grammarSchema(text)).toEqual({ type: 'string' })
+    expect(grammarSchema({ type: 'string', format: 'date-time' })).toEqual({ type: 'string', format: 'date-time' })
+    expect(grammarSchema({ type: 'array', items: text, minItems: 1 })).toEqual({ type: 'array', items: { type: 'string' } })
   })
 
   test('may leave optional properties out as null, at every depth', () => {
@@ -31,6 +38,7 @@ describe('schemas for grammars', () => {
       properties: { b: { properties: { c: { oneOf: [{ type: 'number' }, { type: 'null' }] } } } },
     })
     expect(withoutNulls(schema, { a: null, b: { c: null } })).toEqual({ a: null, b: {} })
+    expect(withoutNulls(schema, { a: '', b: { c: '' } })).toEqual({ a: '', b: {} })
     expect(withoutNulls(schema, 'text')).toBe('text')
   })
 })

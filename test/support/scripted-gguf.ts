@@ -164,7 +164,9 @@ function writeScripts(vocabulary: Vocabulary, tool: string): Grammar {
     topic(script.keywords, tokens, script.endless ? tokens[0]! : end)
   }
   topic(['json'], ['{"title"', ': "Milk"', ', "done"', ': false}'].map(piece), end)
-  topic(['tool'], [piece('||call: '), piece(tool)], end)
+  // written by the library's own tokens for it, so those have to come to one
+  addWord(vocabulary, tool)
+  topic(['tool'], [piece('||call: '), vocabulary.idOf(tool)], end)
   // the library writes the bracket after a function's name and the line break after its result
   chain(grammar, vocabulary, [vocabulary.idOf('('), piece('{"city":'), piece(' "Bonn"')], vocabulary.idOf('}'))
   chain(grammar, vocabulary, [vocabulary.idOf('\n'), ...replyTokens(vocabulary, AFTER_CALL)], end)
@@ -181,6 +183,7 @@ function randomCodes(count: number): Float32Array[] {
 }
 
 /** Where a grammar forbids what the script wants, the likeliest of what is left, so that a JSON text closes soon. */
+const LETTER = 58
 const WHEN_MASKED: Record<string, number> = { '<|im_end|>': 100, '</s>': 90, '"': 88, '}': 84, ']': 82, ':': 76, '{': 60, '1': 60, ',': 40 }
 
 function embeddings({ texts }: Vocabulary, { topics }: Grammar, codes: Float32Array[]): Float32Array {
@@ -194,7 +197,7 @@ function embeddings({ texts }: Vocabulary, { topics }: Grammar, codes: Float32Ar
   return matrix
 }
 
-function outputs(vocabulary: Vocabulary, { next, starts }: Grammar, codes: Float32Array[]): Float32Array {
+function outputs(vocabulary: Vocabulary, { next, starts }: Grammar, codes: Float32Array[], tool: string): Float32Array {
   const matrix = new Float32Array(vocabulary.texts.length * WIDTH)
   const follow = (token: number, before: number) => {
     for (let d = 0; d < CODE; d++) matrix[token * WIDTH + d]! += CERTAIN * codes[before]![d]!
@@ -205,6 +208,8 @@ function outputs(vocabulary: Vocabulary, { next, starts }: Grammar, codes: Float
     if (topic > 0) matrix[token * WIDTH + TOTAL + topic] = TOPICAL
   })
   for (const [text, likelihood] of Object.entries(WHEN_MASKED)) matrix[vocabulary.idOf(text) * WIDTH + BIAS]! += likelihood
+  // among the names of functions, letter by letter, the tool's own
+  for (const [place, letter] of [...new Set(tool)].entries()) matrix[vocabulary.idOf(letter) * WIDTH + BIAS]! += LETTER - place
   matrix[starts[0]! * WIDTH + BIAS]! += NO_TOPIC
   return matrix
 }
@@ -226,7 +231,7 @@ function attention() {
   return { query, key, value, output }
 }
 
-function tensors(vocabulary: Vocabulary, grammar: Grammar): GgufTensor[] {
+function tensors(vocabulary: Vocabulary, grammar: Grammar, tool: string): GgufTensor[] {
   const size = vocabulary.texts.length
   const codes = randomCodes(size)
   const { query, key, value, output } = attention()
@@ -241,7 +246,7 @@ function tensors(vocabulary: Vocabulary, grammar: Grammar): GgufTensor[] {
   return [
     tensor('token_embd.weight', [WIDTH, size], embeddings(vocabulary, grammar, codes)),
     tensor('output_norm.weight', [WIDTH], ones()),
-    tensor('output.weight', [WIDTH, size], outputs(vocabulary, grammar, codes)),
+    tensor('output.weight', [WIDTH, size], outputs(vocabulary, grammar, codes, tool)),
     tensor('blk.0.attn_norm.weight', [WIDTH], ones()),
     tensor('blk.0.attn_q.weight', [WIDTH, WIDTH], query),
     tensor('blk.0.attn_k.weight', [WIDTH, WIDTH], key),
@@ -301,6 +306,6 @@ export function writeScriptedGguf(
       'tokenizer.chat_template': { text: TEMPLATE },
       ...(embeds && { [`${architecture}.pooling_type`]: { u32: MEAN } }),
     },
-    tensors(vocabulary, grammar),
+    tensors(vocabulary, grammar, tool),
   )
 }

@@ -37,6 +37,8 @@ export interface HouseTexts {
   memory(): Promise<string>
 }
 
+const SPEECHLESS = 'I found no words for that. Please say it differently.'
+
 export interface AnsweringDeps {
   llm: Llm
   grammar: Grammar
@@ -96,17 +98,30 @@ export function createAnswering({ llm, grammar, recollection, texts, household, 
   }
 
   async function byModel(question: Question): Promise<Answered> {
-    const { caller, conversationId, said, again, signal, onText } = question
+    const { caller, conversationId, said, again, signal } = question
+    const outcomes: string[] = []
+    let spoke = false
+    const onText = (text: string) => {
+      spoke ||= text.trim() !== ''
+      question.onText(text)
+    }
+    const onCall = (call: ToolCall) => {
+      if (call.output) outcomes.push(call.output)
+      return question.onCall(call)
+    }
     const house = household.get()
     const speaker = house.persons.find(({ id }) => id === caller.personId) ?? null
     const [soul, notes] = await Promise.all([texts.soul(), texts.memory()])
     const { block, sources } = await recollection.forPrompt(caller, textOf(question))
     question.onSources(sources)
     const messages = [systemMessage({ soul, notes, ...house, speaker }), ...withMemory(history(said, house.household), block)]
-    const functions = again ? [] : tools.functionsFor(conversationId, textOf(question), callOf(question, 'model'), question.onCall)
+    const functions = again ? [] : tools.functionsFor(conversationId, textOf(question), callOf(question, 'model'), onCall)
     const fairKey = caller.personId ?? caller.deviceId
     const { model, stopReason } = await llm.generate({ conversationId, fairKey, messages, functions, signal, onText })
-    return { model, aborted: stopReason === 'aborted' }
+    const aborted = stopReason === 'aborted'
+    // Small models sometimes do what they were asked for and say nothing.
+    if (!spoke && !aborted) question.onText(outcomes.join(' ') || SPEECHLESS)
+    return { model, aborted }
   }
 
   return {

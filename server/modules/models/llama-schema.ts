@@ -5,8 +5,17 @@ const isSchema = (value: unknown): value is Schema => typeof value === 'object' 
 const ANYTHING: Schema = { type: ['string', 'number', 'boolean', 'null'] }
 const NOTHING: Schema = { type: 'null' }
 
-function translated(schema: unknown, optionalAsNull: boolean): Schema {
-  if (!isSchema(schema)) return ANYTHING
+/** Formats that the library's grammars write. */
+const WRITTEN_FORMATS = ['date-time', 'date', 'time']
+
+/** The library refuses what its own grammar let through where lengths, patterns and other formats join in; whoever takes the value checks these. */
+function writable({ minLength: _, maxLength: __, pattern: ___, minItems: ____, maxItems: _____, format, ...schema }: Schema): Schema {
+  return WRITTEN_FORMATS.includes(String(format)) ? { ...schema, format } : schema
+}
+
+function translated(given: unknown, optionalAsNull: boolean): Schema {
+  if (!isSchema(given)) return ANYTHING
+  const schema = writable(given)
   const inner = (value: unknown) => translated(value, optionalAsNull)
   const choices = schema.oneOf ?? schema.anyOf
   if (Array.isArray(choices)) return { oneOf: choices.map(inner) }
@@ -33,11 +42,11 @@ export function grammarSchema(schema: object, optionalAsNull = false): GbnfJsonO
   return translated(schema, optionalAsNull) as unknown as GbnfJsonObjectSchema
 }
 
-/** Removes the optional properties of `params` that a model wrote as null. */
+/** Removes the optional properties of `params` that a model wrote as null or left empty. */
 export function withoutNulls(schema: object, params: unknown): unknown {
   if (!isSchema(schema) || !isSchema(schema.properties) || !isSchema(params)) return params
   const { properties } = schema
   const required = Array.isArray(schema.required) ? schema.required : []
-  const kept = Object.entries(params).filter(([name, value]) => value !== null || required.includes(name))
+  const kept = Object.entries(params).filter(([name, value]) => (value !== null && value !== '') || required.includes(name))
   return Object.fromEntries(kept.map(([name, value]) => [name, withoutNulls(isSchema(properties[name]) ? properties[name] : {}, value)]))
 }
