@@ -15,21 +15,19 @@ export interface FcmGatewayDeps {
   serviceAccountPath: string | undefined
   lanes: Lanes
   rests: Rests
-  /** Stand in for Google. */
-  connection?: { credential: Credential; projectId: string; httpAgent: Agent }
+  /** Leads elsewhere than to Google; with a credential no service account is needed. */
+  connection?: { httpAgent: Agent; credential?: Credential; projectId?: string }
 }
 
 /** Of 4,096 bytes; the rest is for what phones need beside it. */
 const MAX_BYTES = 3_400
 
-const ServiceAccountFile = z
-  .object({ project_id: z.string(), client_email: z.string(), private_key: z.string() })
-  .transform(({ project_id, client_email, private_key }) => ({ projectId: project_id, clientEmail: client_email, privateKey: private_key }))
+const ServiceAccount = z.object({ project_id: z.string(), client_email: z.string(), private_key: z.string() })
 
-/** Throws without a word of what is in the file. */
-async function readServiceAccount(path: string): Promise<z.output<typeof ServiceAccountFile>> {
+/** The id of its project. Throws without a word of what is in the file. */
+async function checkServiceAccount(path: string): Promise<string> {
   try {
-    return ServiceAccountFile.parse(JSON.parse(await readFile(path, 'utf8')))
+    return ServiceAccount.parse(JSON.parse(await readFile(path, 'utf8'))).project_id
   } catch {
     throw new Error('The file that CLOUD_MESSAGING_SERVICE_ACCOUNT names cannot be read as a service account')
   }
@@ -76,20 +74,18 @@ function toTokenMessage(token: string, notification: NotificationMessage): Token
 }
 
 /** Firebase Cloud Messaging. */
-export function createFcmGateway({ serviceAccountPath, lanes, rests, connection }: FcmGatewayDeps): Gateway {
+export function createFcmGateway({ serviceAccountPath: path, lanes, rests, connection }: FcmGatewayDeps): Gateway {
   let connected: Promise<Messaging> | null = null
   let app: App | null = null
   const underWay = new Map<string, Promise<PushOutcome>>()
 
   async function connect(): Promise<Messaging> {
-    if (!connection && !serviceAccountPath) throw new NotConfiguredError('CLOUD_MESSAGING_SERVICE_ACCOUNT')
-    const account = serviceAccountPath ? await readServiceAccount(serviceAccountPath) : null
+    if (!connection?.credential && !path) throw new NotConfiguredError('CLOUD_MESSAGING_SERVICE_ACCOUNT')
+    const projectId = path && (await checkServiceAccount(path))
     const { cert, initializeApp } = await import('firebase-admin/app')
     const { getMessaging } = await import('firebase-admin/messaging')
-    app = initializeApp(
-      { ...connection, ...(account && { projectId: account.projectId, credential: cert(account) }) },
-      `hearth-${randomUUID()}`,
-    )
+    const account = path && projectId && { projectId, credential: cert(path, connection?.httpAgent) }
+    app = initializeApp({ ...connection, ...(account || {}) }, `hearth-${randomUUID()}`)
     return getMessaging(app)
   }
 

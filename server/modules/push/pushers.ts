@@ -31,6 +31,8 @@ export interface PushersDeps {
 /** Under way at a time to one gateway, or to one push service of those that devices name. */
 const PER_GATEWAY = 8
 const MAX_REASON = 200
+/** A shorter token tells nobody anything, and may be a word. */
+const TELLING = 8
 
 /** All gateways, each with limits of its own: none waits for another, and none is waited for longer than 10 s. */
 export function createPushers({ env, vapid, fetch, homeFetch, onDeadToken, log, fcm, waitMs = 10_000, ...deps }: PushersDeps) {
@@ -60,12 +62,15 @@ export function createPushers({ env, vapid, fetch, homeFetch, onDeadToken, log, 
 
   /** What a gateway says may quote the token, or be a book. What is missing is said once. */
   function tell(provider: PushProvider, error: unknown, token?: string): void {
-    const said = error instanceof Error ? error.message : String(error)
+    const said = (error instanceof Error ? error.message : String(error)).slice(0, 10_000)
     if (error instanceof NotConfiguredError) {
       if (missing.has(provider)) return
       missing.add(provider)
     }
-    const why = (token ? said.replaceAll(token, '[token]') : said).replaceAll(/Expo(nent)?PushToken\[[^\]]*\]/g, '[token]')
+    const why = (token && token.length >= TELLING ? said.replaceAll(token, '[token]') : said).replaceAll(
+      /Expo(nent)?PushToken\[[^\]]*\]/g,
+      '[token]',
+    )
     log.warn({ provider, why: why.slice(0, MAX_REASON) }, 'a push did not go out')
   }
 
