@@ -1,5 +1,6 @@
 import { hostname, networkInterfaces } from 'node:os'
 import { hostName } from './request-facts.ts'
+import { localName } from './server-addresses.ts'
 
 export interface OwnHosts {
   /** Whether a Host header names this server. */
@@ -19,7 +20,16 @@ export function createOwnHosts(added: () => { publicUrl: string | null; allowedH
   function read(): Set<string> {
     const machine = hostname().toLowerCase()
     const addresses = Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address.split('%')[0] ?? ''))
-    return new Set(['localhost', '127.0.0.1', '::1', machine, `${machine}.local`, 'hearth.local', ...addresses])
+    return new Set([
+      'localhost',
+      '127.0.0.1',
+      '::1',
+      machine,
+      `${machine}.local`,
+      localName(machine) ?? machine,
+      'hearth.local',
+      ...addresses,
+    ])
   }
 
   return {
