@@ -55,6 +55,14 @@ test('what is said of the same thing later takes the place of what was said befo
   expect(now.chunks.map(({ content }) => content)).not.toContain('The alarm code is 1000')
 })
 
+test('a note with wide gaps is read at once', async () => {
+  const began = performance.now()
+  await ada('remember', { content: `the garage code is${' '.repeat(10_000)}x y` })
+  await ada('remember', { content: 'the shed   code is\t5511' })
+  expect(performance.now() - began).toBeLessThan(10_000)
+  expect((await ada('remember', { content: 'the shed code is 5522' })).output).toContain('Before, it was: the shed   code is\t5511')
+})
+
 test('two things said of one person do not contradict each other', async () => {
   await ada('remember', { content: 'Cleo is allergic to hazelnuts' })
   await ada('remember', { content: 'Cleo is in Lisbon this week' })

@@ -1,6 +1,9 @@
 import { wordsOf } from './ranking/words.ts'
 
-const STATEMENT = /^\s*(.{2,80}?)\s+(?:is|are|ist|sind|lautet|lauten)\s+(.{1,200}?)\s*[.!]?\s*$/iu
+/** Of a text whose words stand one space apart; runs of them would be looked through again and again. */
+const STATEMENT = /^(.{2,80}?) (?:is|are|ist|sind|lautet|lauten) (.{1,200}?) ?[.!]?$/iu
+/** Longer texts say more than one thing. */
+const MAX_TEXT = 400
 const ARTICLE = new Set(['the', 'a', 'an', 'my', 'our', 'your', 'der', 'die', 'das', 'mein', 'meine', 'unser', 'unsere'])
 const POINTING = new Set('it this that there here he she they we i you what who where when es er sie wir ich du dies hier da'.split(' '))
 
@@ -12,8 +15,9 @@ export interface Statement {
 
 /** What a plain sentence says of what: “The boiler code is 4711”. Null for everything else. */
 export function statementIn(text: string): Statement | null {
-  const [, about = '', value = ''] = STATEMENT.exec(text) ?? []
-  if (/[\n?]/.test(text) || /[.!;:]\s/.test(about)) return null
+  if (text.length > MAX_TEXT || /[\n?]/.test(text)) return null
+  const [, about = '', value = ''] = STATEMENT.exec(text.trim().replaceAll(/\s+/g, ' ')) ?? []
+  if (/[.!;:] /.test(about)) return null
   const words = wordsOf(about).filter((word) => !ARTICLE.has(word))
   if (words.length === 0 || words.some((word) => POINTING.has(word))) return null
   return { subject: words.join(' '), value: wordsOf(value).join(' ') }

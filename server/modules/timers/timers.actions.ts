@@ -4,7 +4,7 @@ import { closest } from '../../kit/closest.ts'
 import { AppError, invalid } from '../../kit/errors.ts'
 import { instantOf, spokenDuration, spokenList, spokenMoment } from '../../kit/spoken-time.ts'
 import type { HouseholdService } from '../household/household.service.ts'
-import { Duration, type Timer, TimerName } from './timers.contract.ts'
+import { Duration, MAX_MS, type Timer, TimerName } from './timers.contract.ts'
 import type { TimersService } from './timers.service.ts'
 
 export interface TimerActionsDeps {
@@ -21,7 +21,7 @@ const SetInput = z.strictObject({
 const ChangeInput = z.strictObject({
   ...which,
   durationMs: which.durationMs.describe('Which one, by the time it was set for.'),
-  addMs: z.number().int().optional().describe('Milliseconds more, or with a minus less.'),
+  addMs: z.number().int().min(-MAX_MS).max(MAX_MS).optional().describe('Milliseconds more, or with a minus less.'),
   paused: z.boolean().optional(),
 })
 const CancelInput = z.strictObject({ ...which, all: z.boolean().optional() })
