@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Database, Transaction } from '../../db/database.ts'
 import { BOUND_TEXT } from '../../db/rows.ts'
 import type { Caller } from '../../kit/caller.ts'
-import { forbidden, invalid, notFound } from '../../kit/errors.ts'
+import { conflict, forbidden, invalid, notFound } from '../../kit/errors.ts'
 import type { EventBus } from '../../kit/events.ts'
 import type { HouseholdService } from '../household/household.service.ts'
 import { fromStored, type ListFilter, listChunks } from './chunk-list.ts'
@@ -45,6 +45,7 @@ export interface SearchFilter {
   limit: number
 }
 
+type ChunkChanges = { [Key in keyof ChunkFields]?: ChunkFields[Key] | undefined }
 type StoredRow = ChunkRow & { seq: number }
 
 const TITLE_LENGTH = 100
@@ -53,6 +54,7 @@ const MAX_QUESTION = 4_000
 const FILTERED = 500
 const ERASED_AT_ONCE = 100
 const EXPORTED_AT_ONCE = 200
+const TRIES = 5
 
 const toChunk = ({ seq: _, ...chunk }: ChunkRow): Chunk => chunk
 
@@ -190,6 +192,39 @@ export function createChunksService({ db, events, household, vectors, resourcesP
       .map(toChunk)
   }
 
+  /** Embeds a new text first; false, with nothing changed, where it has become another one meanwhile. */
+  async function changed(caller: Caller, id: string, fields: ChunkChanges): Promise<boolean> {
+    const before = mustSee(caller, id)
+    if (fields.personId !== undefined) checkOwner(caller, fields.personId)
+    const content = fields.content ?? before.content
+    // a title that was made of the text follows it, even where the record is sent back as it was read
+    const isTitleMade = before.title === titleOf(before.content)
+    const title = isTitleMade && (fields.title ?? before.title) === before.title ? '' : (fields.title ?? before.title)
+    const text = { content, title: title || titleOf(content) }
+    const isNewText = text.content !== before.content || text.title !== before.title
+    const embedded = isNewText ? await vectors.embed(text) : []
+    return db.write((tx) => {
+      const now = stored(id)
+      if (!now) throw notFound('This memory')
+      if (now.content !== before.content || now.title !== before.title || now.personId !== before.personId) return false
+      const { personId = now.personId, ...rest } = Object.fromEntries(
+        Object.entries({ ...fields, ...(isNewText && text), category: fields.category === '' ? 'general' : fields.category }).filter(
+          ([, value]) => value !== undefined,
+        ),
+      ) as Partial<ChunkRow>
+      const patch: Partial<ChunkRow> = { ...rest, personId, updatedAt: new Date().toISOString() }
+      if (isNewText) {
+        patch.embeddingModel = vectors.modelOf(embedded)
+        vectors.clear(tx, now.seq, now.personId)
+        if (now.supersededById === null) vectors.put(tx, now.seq, personId, embedded)
+        else patch.embeddingModel = ''
+      } else if (personId !== now.personId && now.supersededById === null) vectors.move(tx, now.seq, now.personId, personId)
+      tx.update(ChunkTable, id, patch)
+      tx.afterCommit(() => events.publish(memoryUpdated, { entryId: id, content: patch.content ?? now.content }))
+      return true
+    })
+  }
+
   return {
     keep,
     supersede,
@@ -224,35 +259,10 @@ export function createChunksService({ db, events, household, vectors, resourcesP
         .map(toChunk)
     },
 
-    async update(caller: Caller, id: string, fields: { [Key in keyof ChunkFields]?: ChunkFields[Key] | undefined }): Promise<Chunk> {
-      const before = mustSee(caller, id)
-      if (fields.personId !== undefined) checkOwner(caller, fields.personId)
-      const content = fields.content ?? before.content
-      // a title that was made of the text follows it, even where the record is sent back as it was read
-      const isTitleMade = before.title === titleOf(before.content)
-      const title = isTitleMade && (fields.title ?? before.title) === before.title ? '' : (fields.title ?? before.title)
-      const text = { content, title: title || titleOf(content) }
-      const isNewText = text.content !== before.content || text.title !== before.title
-      const embedded = isNewText ? await vectors.embed(text) : []
-      await db.write((tx) => {
-        const now = stored(id)
-        if (!now) throw notFound('This memory')
-        const { personId = now.personId, ...rest } = Object.fromEntries(
-          Object.entries({ ...fields, ...(isNewText && text), category: fields.category === '' ? 'general' : fields.category }).filter(
-            ([, value]) => value !== undefined,
-          ),
-        ) as Partial<ChunkRow>
-        const patch: Partial<ChunkRow> = { ...rest, personId, updatedAt: new Date().toISOString() }
-        if (isNewText) {
-          patch.embeddingModel = vectors.modelOf(embedded)
-          vectors.clear(tx, now.seq, now.personId)
-          if (now.supersededById === null) vectors.put(tx, now.seq, personId, embedded)
-          else patch.embeddingModel = ''
-        } else if (personId !== now.personId && now.supersededById === null) vectors.move(tx, now.seq, now.personId, personId)
-        tx.update(ChunkTable, id, patch)
-        tx.afterCommit(() => events.publish(memoryUpdated, { entryId: id, content: patch.content ?? now.content }))
-      })
-      return toChunk(mustSee(caller, id))
+    /** Throws 404, 403 and 400, and 409 while others go on changing its text. */
+    async update(caller: Caller, id: string, fields: ChunkChanges): Promise<Chunk> {
+      for (let tries = 0; tries < TRIES; tries += 1) if (await changed(caller, id, fields)) return toChunk(mustSee(caller, id))
+      throw conflict('conflict', 'This memory is being changed by others at the moment.')
     },
 
     async remove(caller: Caller, id: string): Promise<void> {
