@@ -199,6 +199,14 @@ test('the calendar is told a day at a time', async () => {
   expect((await ask('when is my next appointment'))?.text).toBe('Next is Choir, tomorrow at 19:30.')
 })
 
+test('guests learn of no other’s birthday', async () => {
+  const guest = call({ scope: 'guest', personId: 'oskar' })
+  for (const text of ["when is Ines's birthday", 'how old is Ines', 'when are the birthdays']) {
+    expect((await ask(text, guest))?.text ?? '', text).not.toMatch(/\d/)
+  }
+  expect((await ask('how old am I', guest))?.text).toContain('11')
+})
+
 test('time, dates, birthdays and sums need no action', async () => {
   expect((await ask('what time is it now'))?.text).toBe('It is 11:30.')
   expect((await ask('what time is it in New York'))?.text).toBe('In New York it is 05:30.')

@@ -88,7 +88,8 @@ export function createAnswering({ llm, grammar, recollection, texts, household, 
   }
 
   async function byGrammar(question: Question): Promise<boolean> {
-    const lastSources = question.said.findLast(({ role, sources }) => role === 'assistant' && sources?.length)?.sources ?? []
+    // “forget that” means what was said last, and nothing that was spoken of before
+    const lastSources = question.said.findLast(({ role, content }) => role === 'assistant' && content !== '')?.sources ?? []
     const reply = await grammar.answer(textOf(question), { ...callOf(question, 'chat'), lastSources })
     if (!reply) return false
     for (const call of reply.toolCalls) await question.onCall(call)
@@ -111,7 +112,7 @@ export function createAnswering({ llm, grammar, recollection, texts, household, 
     }
     const house = household.get()
     const speaker = house.persons.find(({ id }) => id === caller.personId) ?? null
-    const [soul, notes] = await Promise.all([texts.soul(), texts.memory()])
+    const [soul, notes] = await Promise.all([texts.soul(), caller.scope === 'guest' ? '' : texts.memory()])
     const { block, sources } = await recollection.forPrompt(caller, textOf(question))
     question.onSources(sources)
     const messages = [systemMessage({ soul, notes, ...house, speaker }), ...withMemory(history(said, house.household), block)]

@@ -71,6 +71,12 @@ export function createGrammarReplies({
     }
   }
 
+  /** Guests are told of nobody's date of birth, as they do not see the household. */
+  function houseFor({ scope }: Caller) {
+    const { household: home, persons } = household.get()
+    return { household: home, persons: scope === 'guest' ? persons.map((person) => ({ ...person, birthDate: null })) : persons }
+  }
+
   return {
     /** Null where it is not understood, or where it may be and the house knows nothing of it. */
     async answer(text: string, call: ActionCall & { lastSources: readonly MessageSource[] }): Promise<GrammarReply | null> {
@@ -85,7 +91,7 @@ export function createGrammarReplies({
         text,
         speech,
         names: context.names,
-        household: household.get(),
+        household: houseFor(call.caller),
         speaker: context.speakerPerson,
         lastSources: call.lastSources,
         call,
