@@ -79,7 +79,6 @@ export function createRepliesService({ db, conversations, answering, learnFrom, 
     const signal = AbortSignal.any([sink.signal, stop])
     let said = ''
     let sources: MessageSource[] = []
-    const calls = new Map<string, ToolCall>()
     let kept = ''
     let pumping: Promise<void> | null = null
 
@@ -104,10 +103,12 @@ export function createRepliesService({ db, conversations, answering, learnFrom, 
       })
     }
 
-    const onCall = (call: ToolCall) => {
-      calls.set(call.id, call)
-      return db.write((tx) => void tx.update(MessageTable, reply.id, { toolCalls: [...calls.values()] }))
-    }
+    /** The others stay as they stand: a person may have decided on one meanwhile. */
+    const onCall = (call: ToolCall) =>
+      db.write((tx) => {
+        const others = (db.get(MessageTable, reply.id)?.toolCalls ?? []).filter(({ id }) => id !== call.id)
+        tx.update(MessageTable, reply.id, { toolCalls: [...others, call] })
+      })
 
     try {
       const { model, aborted: cut } = await answering.answer({
