@@ -54,7 +54,7 @@ const sends = () => asked.filter(({ path }) => path.endsWith('/push/send'))
 test('notifications of one moment go together, each with its category, its data and its urgency', async () => {
   const pushers = start()
   const outcomes = await Promise.all([
-    pushers.push(phone('a'), message({ title: 'Bins', category: 'REMINDER', data: { todoId: '7' } })),
+    pushers.push(phone('a'), message({ title: 'Bins', category: 'BACKUP_COMPLETE', data: { todoId: '7' } })),
     pushers.push(phone('b'), message({ title: 'Smoke', level: 'critical' })),
   ])
   expect(outcomes).toEqual(['sent', 'sent'])
@@ -64,9 +64,9 @@ test('notifications of one moment go together, each with its category, its data 
     {
       to: 'ExponentPushToken[a]',
       title: 'Bins',
-      categoryId: 'REMINDER',
+      categoryId: 'BACKUP_COMPLETE',
       priority: 'default',
-      data: { category: 'REMINDER', data: { todoId: '7' } },
+      data: { category: 'BACKUP_COMPLETE', data: { todoId: '7' } },
     },
     { to: 'ExponentPushToken[b]', title: 'Smoke', priority: 'high' },
   ])

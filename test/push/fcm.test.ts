@@ -90,7 +90,7 @@ const failure = (status: string, errorCode?: string, text = 'no') => ({
 test('a notification travels with its category, data and urgency, for Android and for iOS', async () => {
   const pushers = start()
   const [bins, smoke] = [
-    message({ title: 'Bins', category: 'REMINDER', data: { from: 'Ada', 'google.x': '1' } }),
+    message({ title: 'Bins', category: 'BACKUP_COMPLETE', data: { from: 'Ada', 'google.x': '1' } }),
     message({ title: 'Smoke', level: 'critical', seq: undefined }),
   ]
   expect(await pushers.push(phone('a'), bins)).toBe('sent')
@@ -99,9 +99,9 @@ test('a notification travels with its category, data and urgency, for Android an
   expect(asked[0]?.sent).toMatchObject({
     token: 'a',
     notification: { title: 'Bins', body: 'is ready' },
-    data: { id: bins.id, level: 'info', category: 'REMINDER', seq: '1', data: '{"from":"Ada","google.x":"1"}' },
-    android: { priority: 'normal', ttl: '604800s', notification: { tag: bins.id, click_action: 'REMINDER' } },
-    apns: { headers: { 'apns-priority': '5', 'apns-collapse-id': bins.id }, payload: { aps: { category: 'REMINDER' } } },
+    data: { id: bins.id, level: 'info', category: 'BACKUP_COMPLETE', seq: '1', data: '{"from":"Ada","google.x":"1"}' },
+    android: { priority: 'normal', ttl: '604800s', notification: { tag: bins.id, click_action: 'BACKUP_COMPLETE' } },
+    apns: { headers: { 'apns-priority': '5', 'apns-collapse-id': bins.id }, payload: { aps: { category: 'BACKUP_COMPLETE' } } },
   })
   expect(asked[1]?.sent).toMatchObject({ android: { priority: 'high' }, apns: { headers: { 'apns-priority': '10' } } })
   expect(Object.values(asked[1]?.sent.data ?? {}).every((value) => typeof value === 'string')).toBe(true)

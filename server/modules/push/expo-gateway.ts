@@ -36,7 +36,7 @@ const GATHER_MS = 20
 const toMessage =
   (to: string) =>
   ({ id, title, body, level, category, seq, data = {} }: NotificationMessage): ExpoPushMessage => {
-    const urgent = isUrgent({ id, title, body, level, category })
+    const urgent = isUrgent({ level, category })
     return {
       to,
       title,

@@ -6,8 +6,9 @@ const MAX_DATA_BYTES = 1_000
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
-/** Whether a phone that sleeps is woken up for it. */
-export const isUrgent = ({ level }: NotificationMessage): boolean => level !== 'info'
+/** Whether a phone that sleeps is woken up for it; what was to be remembered at a time is nothing worth an hour later. */
+export const isUrgent = ({ level, category }: Pick<NotificationMessage, 'level' | 'category'>): boolean =>
+  level !== 'info' || category === 'REMINDER'
 
 /**
  * The notification as far as `maxBytes` reach for what `write` makes of it: long data stays behind, which the device can ask for, then the
