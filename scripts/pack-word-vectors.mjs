@@ -21,7 +21,7 @@ const { words: all, vectors } = JSON.parse(readFileSync(source, 'utf8'))
 const words = all.filter((word) => /^(\p{L}+|\d{1,4})$/u.test(word) && wordsOf(word).join() === word).slice(0, WORDS)
 
 const mean = new Float64Array(DIMENSIONS)
-for (const word of words) for (let at = 0; at < DIMENSIONS; at++) mean[at] += (vectors[word]?.[at] ?? 0) / words.length
+for (let at = 0; at < DIMENSIONS; at++) mean[at] = words.reduce((sum, word) => sum + (vectors[word]?.[at] ?? 0), 0) / words.length
 
 const table = new Int32Array(SLOTS * 2)
 const packed = new Int8Array(words.length * DIMENSIONS)
