@@ -193,6 +193,27 @@ test('a person’s memory is handed out whole, and forgotten whole', async () =>
   expect(await outcome(family.owner.fetch(`/api/memory/people/${crypto.randomUUID()}`))).toBe('404 not_found')
 })
 
+test('a key of member scope sees what a member of the owner’s name would', async () => {
+  const own = await family.ben.api.memory.addChunk({ body: { source: 'note', content: 'Ben hides his diary', personId: family.ids.ben } })
+  const key = async (scope: 'member' | 'admin') =>
+    family.house.bearer((await family.owner.api.keys.create({ body: { label: scope, scope } })).key)
+  const [member, admin] = [await key('member'), await key('admin')]
+  expect(await outcome(member.fetch(`/api/memory/chunks/${own.chunk.id}`))).toBe('404 not_found')
+  expect(await listed(member)).not.toContain('Ben hides his diary')
+  expect(await listed(admin)).toContain('Ben hides his diary')
+})
+
+test('two changes of one memory at once are both kept', async () => {
+  const { chunk } = await family.ada.api.memory.addChunk({ body: { source: 'note', title: 'Cellar', content: 'Two shelves' } })
+  const change = (body: object) => family.ada.api.memory.updateChunk({ params: { id: chunk.id }, body })
+  await Promise.all([change({ content: 'Three shelves' }), change({ title: 'Attic' }), change({ category: 'house' })])
+  expect(await family.ada.api.memory.chunk({ params: { id: chunk.id } })).toMatchObject({
+    title: 'Attic',
+    content: 'Three shelves',
+    category: 'house',
+  })
+})
+
 test('guests have no part in it', async () => {
   const guest: Device = await family.house.pair('Visitor', 'guest')
   expect(await outcome(guest.fetch('/api/memory/chunks'))).toBe('403 forbidden')

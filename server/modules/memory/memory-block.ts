@@ -57,15 +57,20 @@ export function memoryBlock(chunks: readonly Chunk[], { household, persons, fact
     if (personId === null) return oneLine(household.displayName)
     return oneLine(persons.find(({ id }) => id === personId)?.displayName ?? 'Somebody who has moved out')
   }
+  const tell = (chunk: Chunk): boolean => {
+    const head = `- ${dayInWords(chunk.observedAt, household, now)}, ${oneLine(chunk.category)}:`
+    const room = Math.min(MAX_ENTRY, left - head.length - LEAST_ENTRY)
+    if (room < LEAST_ENTRY) return false
+    put(`Memory of ${nameOf(chunk.personId)}`, `${head}\n${quotation(cut(wordsOfChunk(chunk), room), '  ')}`)
+    return true
+  }
+  // what is always to be told comes before facts that only may bear on it
+  const first = facts.length > 0 ? chunks.filter(({ promoted }) => promoted) : []
+  first.every(tell)
   for (const { category, key, value } of facts) {
     if (left < LEAST_ENTRY * 2) break
     put('Facts of the household', `- ${oneLine(category)}, ${oneLine(key)}:\n${quotation(cut(value, Math.min(MAX_ENTRY, left)), '  ')}`)
   }
-  for (const chunk of chunks) {
-    const head = `- ${dayInWords(chunk.observedAt, household, now)}, ${oneLine(chunk.category)}:`
-    const room = Math.min(MAX_ENTRY, left - head.length - LEAST_ENTRY)
-    if (room < LEAST_ENTRY) break
-    put(`Memory of ${nameOf(chunk.personId)}`, `${head}\n${quotation(cut(wordsOfChunk(chunk), room), '  ')}`)
-  }
+  chunks.filter((chunk) => !first.includes(chunk)).every(tell)
   return [...groups].map(([group, entries]) => `### ${group}\n\n${entries.join('\n')}`).join('\n\n')
 }
