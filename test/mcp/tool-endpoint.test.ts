@@ -143,6 +143,17 @@ test('a call that is cancelled or whose client leaves stops, and no other', asyn
   expect(await Promise.all(calls)).toEqual(['ended', 'ended'])
 })
 
+test('what is cancelled in the message that asks for it is answered all the same', async () => {
+  const answer = await post(house.bearer(keys.member), [
+    { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'test.lamp', arguments: { room: 'hall' } } },
+    { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } },
+  ])
+  expect(await answer.text()).toContain('Did test.lamp.')
+  expect(
+    (await post(house.bearer(keys.member), [{ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } }])).status,
+  ).toBe(202)
+})
+
 test('who has no credential gets the bare 401, a guest 403', async () => {
   const answer = await post(house.stranger(), INITIALIZE)
   expect([answer.status, await answer.json()]).toEqual([401, { error: 'Unauthorized' }])

@@ -42,6 +42,15 @@ const toResult = ({ output, data, artifacts }: ActionResult): CallToolResult => 
 const wordsOf = ({ message, details }: AppError) =>
   details ? details.map((detail) => `${detail.path.replace(/^body\.?/, '') || 'parameters'}: ${detail.message}`).join('\n') : message
 
+const CANCELLED = 'notifications/cancelled'
+
+/** Without cancellations beside requests: the SDK never answers what is cancelled before its answer, and would wait for it for ever. */
+function withoutCancellations(body: RpcBody): RpcBody {
+  if (!Array.isArray(body)) return body
+  const others = body.filter(({ method }) => method !== CANCELLED)
+  return others.length > 0 ? others : body
+}
+
 const PASSED_ON = ['accept', 'content-type', 'mcp-protocol-version'] as const
 
 /**
@@ -85,7 +94,7 @@ export function createToolEndpoint({ actions, version, log }: ToolEndpointDeps) 
   function cancel(body: RpcBody, keyOf: (requestId: string | number) => string): void {
     for (const { method, params } of [body].flat()) {
       const { requestId } = (params ?? {}) as { requestId?: unknown }
-      if (method !== 'notifications/cancelled' || (typeof requestId !== 'string' && typeof requestId !== 'number')) continue
+      if (method !== CANCELLED || (typeof requestId !== 'string' && typeof requestId !== 'number')) continue
       running.get(keyOf(requestId))?.abort()
     }
   }
@@ -102,7 +111,7 @@ export function createToolEndpoint({ actions, version, log }: ToolEndpointDeps) 
         request.headers[name] ? [[name, String(request.headers[name])]] : [],
       )
       const asked = new Request('http://localhost/mcp', { method: 'POST', headers })
-      const response = await Promise.race([transport.handleRequest(asked, { parsedBody: body }), left])
+      const response = await Promise.race([transport.handleRequest(asked, { parsedBody: withoutCancellations(body) }), left])
       if (!response) return
       if ([body].flat().some(({ method }) => method === 'initialize')) reply.header('mcp-session-id', session)
       reply.status = response.status
