@@ -1,10 +1,10 @@
+import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
 import type { z } from 'zod'
 import type { Caller } from './caller.ts'
-import { closeCodes, type serverMessages } from './socket.contract.ts'
+import { closeCodes, type serverMessages, socketLimits } from './socket.contract.ts'
+import { textFrame } from './socket-frame.ts'
 import type { ServerMessage } from './socket-message.ts'
-
-const MAX_BUFFERED_BYTES = 1024 * 1024
 
 export type ServerMessages = typeof serverMessages
 
@@ -13,7 +13,7 @@ export type ServerMessages = typeof serverMessages
  * whether the system took it.
  */
 export function sendText(socket: WebSocket, text: string, then?: (taken: boolean) => void): void {
-  if (socket.bufferedAmount > MAX_BUFFERED_BYTES) {
+  if (socket.bufferedAmount > socketLimits.bufferedBytes) {
     socket.close(closeCodes.slowReader)
     then?.(false)
   } else socket.send(text, then && ((error) => then(!error)))
@@ -26,7 +26,8 @@ export function sendMessage<T extends keyof ServerMessages>(socket: WebSocket, t
 
 /** The open sockets and who holds each. */
 export interface SocketRegistry {
-  add(socket: WebSocket, caller: Caller): void
+  /** `wire` is the connection below the socket, to which frames are written that many sockets share. */
+  add(socket: WebSocket, caller: Caller, wire: Duplex): void
   /** Closes the sockets whose caller matches, with an application code such as 4401. */
   close(matches: (caller: Caller) => boolean, code: number): void
   /** Sends one message to every socket of a device; answers to how many. */
@@ -34,7 +35,7 @@ export interface SocketRegistry {
   /** Adds to what a socket is told of, or takes away. */
   subscribe(socket: WebSocket, topics: readonly string[]): void
   unsubscribe(socket: WebSocket, topics: readonly string[]): void
-  /** Tells every socket that subscribed; the message is written out once. */
+  /** Tells every socket that subscribed; the frame is made once, and what one turn publishes leaves together. */
   publish(topic: string, payload: unknown, concerns?: (caller: Caller) => boolean): void
   isConnected(deviceId: string): boolean
   /** How many of the caller kind have at least one socket, counted by device. */
@@ -42,38 +43,62 @@ export interface SocketRegistry {
   size(): number
 }
 
+interface Held {
+  caller: Caller
+  wire: Duplex
+}
+
 /** Keeps sockets until they close; every question is answered from memory. */
 export function createSocketRegistry(): SocketRegistry {
-  const sockets = new Map<WebSocket, Caller>()
+  const sockets = new Map<WebSocket, Held>()
   const subscribers = new Map<string, Set<WebSocket>>()
-  const perDevice = new Map<string, number>()
+  const perDevice = new Map<string, Set<WebSocket>>()
+  const corked = new Set<Duplex>()
 
-  function count({ kind, deviceId }: Caller, by: 1 | -1): void {
-    if (kind !== 'device') return
-    const next = (perDevice.get(deviceId) ?? 0) + by
-    if (next > 0) perDevice.set(deviceId, next)
-    else perDevice.delete(deviceId)
+  function forget(socket: WebSocket, { kind, deviceId }: Caller): void {
+    sockets.delete(socket)
+    for (const listening of subscribers.values()) listening.delete(socket)
+    const own = perDevice.get(deviceId)
+    if (kind === 'device' && own?.delete(socket) && own.size === 0) perDevice.delete(deviceId)
+  }
+
+  function uncork(): void {
+    for (const wire of corked) wire.uncork()
+    corked.clear()
+  }
+
+  /** Past the socket's own `send`, which would frame and encode anew: without compression it holds nothing back that could be overtaken. */
+  function write(socket: WebSocket, wire: Duplex, frame: Buffer): void {
+    if (socket.readyState !== socket.OPEN) return
+    // What waits for the end of this turn is not yet the reader's fault.
+    if (wire.writableLength > socketLimits.bufferedBytes && corked.delete(wire)) wire.uncork()
+    if (wire.writableLength > socketLimits.bufferedBytes) return socket.close(closeCodes.slowReader)
+    if (!corked.has(wire)) {
+      if (corked.size === 0) setImmediate(uncork)
+      corked.add(wire)
+      wire.cork()
+    }
+    wire.write(frame)
   }
 
   return {
-    add(socket, caller) {
-      sockets.set(socket, caller)
-      count(caller, 1)
-      socket.once('close', () => {
-        if (sockets.delete(socket)) count(caller, -1)
-        for (const listening of subscribers.values()) listening.delete(socket)
-      })
+    add(socket, caller, wire) {
+      sockets.set(socket, { caller, wire })
+      if (caller.kind === 'device') perDevice.set(caller.deviceId, (perDevice.get(caller.deviceId) ?? new Set()).add(socket))
+      socket.once('close', () => forget(socket, caller))
     },
     close(matches, code) {
-      for (const [socket, caller] of sockets) if (matches(caller)) socket.close(code)
+      for (const [socket, { caller }] of sockets) if (matches(caller)) socket.close(code)
     },
     send(deviceId, { type }, payload) {
-      const own = [...sockets].filter(([, caller]) => caller.kind === 'device' && caller.deviceId === deviceId)
+      const own = perDevice.get(deviceId)
+      if (!own) return 0
       const text = JSON.stringify({ type, payload })
-      for (const [socket] of own) sendText(socket, text)
-      return own.length
+      for (const socket of own) sendText(socket, text)
+      return own.size
     },
     subscribe(socket, topics) {
+      if (!sockets.has(socket)) return
       for (const topic of topics) subscribers.set(topic, (subscribers.get(topic) ?? new Set()).add(socket))
     },
     unsubscribe(socket, topics) {
@@ -82,10 +107,10 @@ export function createSocketRegistry(): SocketRegistry {
     publish(topic, payload, concerns) {
       const listening = subscribers.get(topic)
       if (!listening?.size) return
-      const text = JSON.stringify({ type: topic, payload })
+      const frame = textFrame(JSON.stringify({ type: topic, payload }))
       for (const socket of listening) {
-        const caller = sockets.get(socket)
-        if (caller && (!concerns || concerns(caller))) sendText(socket, text)
+        const held = sockets.get(socket)
+        if (held && (!concerns || concerns(held.caller))) write(socket, held.wire, frame)
       }
     },
     isConnected: (deviceId) => perDevice.has(deviceId),

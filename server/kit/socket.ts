@@ -9,16 +9,13 @@ import type { Authenticate } from './http.ts'
 import type { OwnHosts } from './own-hosts.ts'
 import type { RateLimit } from './rate-limit.ts'
 import type { FactsReader, RequestFacts } from './request-facts.ts'
-import { clientMessages, closeCodes, SocketFrame } from './socket.contract.ts'
+import { clientMessages, closeCodes, SocketFrame, socketLimits } from './socket.contract.ts'
 import type { Greeting, MessageHandler, SendHere } from './socket-message.ts'
 import { type SocketRegistry, sendMessage, sendText } from './socket-registry.ts'
 import type { Topic } from './topic.ts'
 
-const MAX_FRAME_BYTES = 256 * 1024
-const HELLO_MS = 2_000
-const PING_MS = 20_000
-const FLOOD_PER_SECOND = 50
-const FLOOD_SECONDS = 5
+/** How much of the time between pings the second one in a row that is missed is waited for: a peer gone dark is let go within 45 s. */
+const LAST_WAIT = 0.2
 
 export interface SocketDeps {
   authenticate: Authenticate
@@ -89,12 +86,12 @@ function createFloodGauge(now: () => number = () => performance.now()): () => bo
   return () => {
     const current = Math.floor(now() / 1000)
     if (current !== second) {
-      flooded = count > FLOOD_PER_SECOND && current === second + 1 ? flooded + 1 : 0
+      flooded = count > socketLimits.floodPerSecond && current === second + 1 ? flooded + 1 : 0
       second = current
       count = 0
     }
     count += 1
-    return flooded >= FLOOD_SECONDS
+    return flooded >= socketLimits.floodSeconds
   }
 }
 
@@ -103,7 +100,7 @@ export function createSocketServer(deps: SocketDeps) {
   const { authenticate, bearerCaller, readFacts, ownHosts, registry } = deps
   const server = new WebSocketServer({
     noServer: true,
-    maxPayload: MAX_FRAME_BYTES,
+    maxPayload: socketLimits.frameBytes,
     perMessageDeflate: false,
     clientTracking: true,
     handleProtocols: answerProtocol,
@@ -180,9 +177,10 @@ export function createSocketServer(deps: SocketDeps) {
     sendMessage(socket, 'result', { ok: true, ...(id !== undefined && { id }) })
   }
 
-  function serve(socket: WebSocket, caller: Caller): void {
+  function serve(socket: WebSocket, caller: Caller, wire: Duplex): void {
     let greeted = false
-    let missed = 0
+    let unanswered = 0
+    let lastWait: NodeJS.Timeout | undefined
     const greet = async (lastSeq: number | null) => {
       if (greeted) return
       greeted = true
@@ -195,16 +193,18 @@ export function createSocketServer(deps: SocketDeps) {
       }
     }
     const isFlood = createFloodGauge()
-    const helloTimer = setTimeout(() => void greet(null), HELLO_MS)
+    const helloTimer = setTimeout(() => void greet(null), socketLimits.helloMs)
+    const pingMs = deps.pingMs ?? socketLimits.pingMs
     const pingTimer = setInterval(() => {
-      missed += 1
-      if (!deps.isOpen(caller)) socket.close(closeCodes.revoked)
-      else if (missed > 2) socket.terminate()
-      else socket.ping()
-    }, deps.pingMs ?? PING_MS)
-    registry.add(socket, caller)
+      if (!deps.isOpen(caller)) return socket.close(closeCodes.revoked)
+      unanswered += 1
+      socket.ping()
+      if (unanswered === 2) lastWait = setTimeout(() => socket.terminate(), pingMs * LAST_WAIT)
+    }, pingMs)
+    registry.add(socket, caller, wire)
     socket.on('pong', () => {
-      missed = 0
+      unanswered = 0
+      clearTimeout(lastWait)
     })
     socket.on('message', (data, isBinary) => {
       if (isFlood()) return socket.close(closeCodes.flood)
@@ -215,6 +215,7 @@ export function createSocketServer(deps: SocketDeps) {
     socket.once('close', () => {
       clearTimeout(helloTimer)
       clearInterval(pingTimer)
+      clearTimeout(lastWait)
       deps.onClosed(caller)
     })
   }
@@ -226,7 +227,7 @@ export function createSocketServer(deps: SocketDeps) {
       const requestId = `${startedAt}-ws-${counter.toString(36)}`
       try {
         const caller = await admit(readFacts(req, requestId))
-        server.handleUpgrade(req, socket, head, (client) => serve(client, caller))
+        server.handleUpgrade(req, socket, head, (client) => serve(client, caller, socket))
       } catch (error) {
         refuse(socket, error, requestId)
       }
