@@ -17,6 +17,7 @@ import { setupContract } from './modules/setup/setup.contract.ts'
 import { statusContract } from './modules/status/status.contract.ts'
 import { timersContract } from './modules/timers/timers.contract.ts'
 import { todosContract } from './modules/todos/todos.contract.ts'
+import { trustContract } from './modules/trust/trust.contract.ts'
 
 /** Every contract by domain, for the server, the window, the tests and the documents. */
 export const api = {
@@ -26,6 +27,7 @@ export const api = {
   pairedDevices: pairedDevicesContract,
   keys: keysContract,
   settings: settingsContract,
+  trust: trustContract,
   household: householdContract,
   notifications: notificationsContract,
   push: pushContract,

@@ -72,7 +72,12 @@ export async function createApp(options: AppOptions) {
     version: options.version,
     announcePin: options.announcePin,
     onSetUp: openToNetwork,
-    port: () => listening.port,
+    listening: () => listening,
+    hasTls: options.tls !== null,
+    setTls(tls) {
+      doors.setTls(tls)
+      listening.secure = tls !== null
+    },
     addresses: (publicUrl) => serverAddresses(listening, publicUrl),
   })
   for (const action of house.modules.flatMap((module) => module.actions ?? [])) actions.add(action)

@@ -4,13 +4,14 @@ import type { Config } from './config.ts'
 import { translateFailure } from './db/failures.ts'
 import type { House } from './house.ts'
 import { createHttp } from './kit/http.ts'
-import { createListener } from './kit/listener.ts'
+import { createListener, type TlsIdentity } from './kit/listener.ts'
 import type { Logger } from './kit/log.ts'
 import { createOwnHosts } from './kit/own-hosts.ts'
 import { createRateLimit, perMinute, type RateLimit } from './kit/rate-limit.ts'
 import { createFactsReader, type RequestFacts } from './kit/request-facts.ts'
 import { createSocketServer } from './kit/socket.ts'
 import type { SocketRegistry } from './kit/socket-registry.ts'
+import { createTrustFiles } from './modules/trust/trust-files.ts'
 import { createPages } from './pages.ts'
 import { topics } from './topics.ts'
 
@@ -21,7 +22,7 @@ export interface DoorsDeps {
   log: Logger
   /** The built window. */
   windowPath: string
-  tls: { cert: string; key: string } | null
+  tls: TlsIdentity | null
 }
 
 export type Doors = ReturnType<typeof createDoors>
@@ -81,6 +82,7 @@ export function createDoors({ config, house, sockets, log, windowPath, tls }: Do
   const koa = new Koa()
   koa.on('error', (err) => log.error({ err }, 'a page failed'))
   koa.use(http)
+  koa.use(createTrustFiles(house.authority))
   koa.use(pages)
   const handle = koa.callback()
   const listener = createListener({
@@ -91,6 +93,7 @@ export function createDoors({ config, house, sockets, log, windowPath, tls }: Do
 
   return {
     listen: listener.listen,
+    setTls: listener.setTls,
     /** Tells every client, stops accepting, and resolves when the last answer is out. `meanwhile` ends what still answers. */
     async close(meanwhile: () => Promise<void>): Promise<void> {
       socketServer.close()

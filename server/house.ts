@@ -6,9 +6,11 @@ import type { ActionRegistry } from './kit/actions.ts'
 import type { Caller } from './kit/caller.ts'
 import type { EventBus } from './kit/events.ts'
 import { createGuardedFetch } from './kit/guarded-fetch.ts'
+import type { TlsIdentity } from './kit/listener.ts'
 import type { Logger } from './kit/log.ts'
 import type { Module } from './kit/module.ts'
 import { isHomeAddress, isPublicAddress } from './kit/public-address.ts'
+import type { Listening } from './kit/server-addresses.ts'
 import type { Greeting } from './kit/socket-message.ts'
 import type { SocketRegistry } from './kit/socket-registry.ts'
 import { createActions } from './modules/actions/actions.module.ts'
@@ -70,6 +72,10 @@ import { createTimersService } from './modules/timers/timers.service.ts'
 import { createReminders } from './modules/todos/reminders.ts'
 import { createTodos } from './modules/todos/todos.module.ts'
 import { createTodosService } from './modules/todos/todos.service.ts'
+import { createAuthority } from './modules/trust/authority.service.ts'
+import { createAuthorityFiles } from './modules/trust/authority-files.ts'
+import { certifiedAddresses, certifiedNames } from './modules/trust/certified-names.ts'
+import { createTrust } from './modules/trust/trust.module.ts'
 import { createGrammarReplies } from './modules/understanding/grammar-replies.ts'
 import { createHouseNames } from './modules/understanding/house-names.ts'
 import { languagesIn } from './modules/understanding/language.ts'
@@ -90,8 +96,12 @@ export interface HouseDeps {
   announcePin(pin: string): void
   /** Set up just now: the server may open to the network. */
   onSetUp(): void
-  /** The port it listens on now. */
-  port(): number
+  /** Where it listens now. */
+  listening(): Listening
+  /** The environment names a certificate for TLS. */
+  hasTls: boolean
+  /** Answers TLS with this certificate from now on, or with none. */
+  setTls(tls: TlsIdentity | null): void
   /** Where devices reach this server, best first, given the public address. */
   addresses(publicUrl: string | null): string[]
 }
@@ -117,7 +127,7 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
   const sessions = createOwnerSessions({ db, household, sockets, secret: () => secrets.get('AUTH_SECRET'), onWriteFailed })
   const oidc = createOidcService({
     provider: () => providerOf(secrets),
-    base: () => settings.publicUrl() ?? `http://localhost:${deps.port()}`,
+    base: () => settings.publicUrl() ?? `http://localhost:${deps.listening().port}`,
   })
   const tickets = createDesktopTickets()
   const accessTokens = createAccessTokens(() => secrets.get('SERVICE_JWT_SECRET'))
@@ -136,6 +146,15 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
   const pairing = createPairingService({ db, household, devices, sessions: deviceSessions, addresses })
   const requests = createPairRequestsService({ db, devices, sessions: deviceSessions })
   const keys = createKeysService({ db, household, sockets, onWriteFailed })
+  const authority = createAuthority({
+    files: createAuthorityFiles(path('config', 'tls')),
+    fixed: deps.hasTls,
+    names: () => certifiedNames(settings),
+    addresses: () => certifiedAddresses(settings),
+    onIdentity: deps.setTls,
+    log,
+  })
+  settings.onChange(() => void authority.refresh())
   const setup = createSetupService({ db, household, owner, secrets })
   const vapid = createVapidKeys({ secrets, publicUrl: settings.publicUrl })
   const pushTokens = createPushTokensService({ db })
@@ -204,6 +223,7 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
     household,
     tools,
     decisions,
+    log,
   })
   const learning = createLearningService({
     db,
@@ -228,6 +248,7 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
     createPairedDevices({ devices, notifications, sessions: deviceSessions, version1, onWriteFailed }),
     createKeys({ keys }),
     createSettings({ settings }),
+    createTrust({ authority }),
     models,
     memory,
     createMcp({ db, actions, secretsKey: () => secrets.get('SERVICE_SECRETS_KEY'), version: deps.version, log }),
@@ -241,6 +262,7 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
   return {
     modules,
     settings,
+    authority,
     owner,
     sessions,
     oidc,

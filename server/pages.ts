@@ -15,6 +15,7 @@ const PAGES = [
   '/calendar',
   '/todos',
   '/timers',
+  '/notifications',
   '/household',
   '/memory',
   '/actions',
@@ -23,6 +24,7 @@ const PAGES = [
   '/settings',
   '/pair',
   '/docs',
+  '/trust',
 ]
 
 /** Pages run our own scripts alone, are framed by nobody, and post nowhere else. */

@@ -1,13 +1,18 @@
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { createServer as createHttpsServer } from 'node:https'
+import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 
 export interface ListenerDeps {
   handle(req: IncomingMessage, res: ServerResponse): void
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void
-  /** PEM texts; with them the port answers TLS and plain HTTP alike. */
-  tls: { cert: string; key: string } | null
+  tls: TlsIdentity | null
+}
+
+/** PEM texts; with them the port answers TLS and plain HTTP alike. */
+export interface TlsIdentity {
+  cert: string
+  key: string
 }
 
 export interface Listener {
@@ -15,6 +20,8 @@ export interface Listener {
   listen(port: number, host: string): Promise<number>
   /** Stops accepting, waits for open requests up to `graceMs`, then ends them. */
   close(graceMs: number): Promise<void>
+  /** Answers TLS with another certificate from the next connection on, or with none. Throws where it cannot be used, and keeps the old one. */
+  setTls(tls: TlsIdentity | null): void
 }
 
 const HEADERS_MS = 15_000
@@ -30,11 +37,12 @@ const limits = {
   connectionsCheckingInterval: 5_000,
 }
 
-/** Sends each connection to the server that its first byte asks for. */
-function splitByFirstByte(plain: Server, secure: Server): void {
+/** Sends each connection to the server that its first byte asks for; `secure` says which one speaks TLS, if any does now. */
+function splitByFirstByte(plain: Server, secure: () => Server | null): void {
   const [servePlain] = plain.listeners('connection') as ((socket: Socket) => void)[]
   plain.removeAllListeners('connection')
   plain.on('connection', (socket: Socket) => {
+    if (!secure()) return servePlain?.call(plain, socket)
     socket.setTimeout(HEADERS_MS, () => socket.destroy())
     socket.on('error', () => socket.destroy())
     socket.once('readable', () => {
@@ -43,8 +51,11 @@ function splitByFirstByte(plain: Server, secure: Server): void {
       socket.setTimeout(0)
       socket.removeAllListeners('timeout')
       socket.unshift(first)
-      if (first[0] === TLS_HANDSHAKE) secure.emit('connection', socket)
-      else servePlain?.call(plain, socket)
+      const secureNow = first[0] === TLS_HANDSHAKE ? secure() : null
+      if (!secureNow) return servePlain?.call(plain, socket)
+      // A server of HTTP leaves its sockets half open; a client that does not trust the certificate would stay for ever.
+      socket.allowHalfOpen = false
+      secureNow.emit('connection', socket)
     })
   })
 }
@@ -77,22 +88,43 @@ export function createListener({ handle: serve, upgrade: serveUpgrade, tls }: Li
     hasTwoHosts(req) ? void socket.end(BAD_REQUEST) : serveUpgrade(req, socket, head)
   const plain = createHttpServer(limits, handle)
   plain.on('upgrade', upgrade)
-  const secure = tls ? createHttpsServer({ ...limits, ...tls }, handle) : null
-  secure?.on('upgrade', upgrade)
-  if (secure) splitByFirstByte(plain, secure)
-  const servers = secure ? [plain, secure] : [plain]
-  for (const server of servers) {
-    server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-      const status =
-        error.code === 'HPE_HEADER_OVERFLOW'
-          ? '431 Request Header Fields Too Large'
-          : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-            ? '408 Request Timeout'
-            : '400 Bad Request'
-      if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
-      else socket.destroy()
-    })
+  let secure: HttpsServer | null = null
+  let isSecureOn = false
+  splitByFirstByte(plain, () => (isSecureOn ? secure : null))
+  const servers = (): (Server | HttpsServer)[] => (secure ? [plain, secure] : [plain])
+
+  function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
+    const status =
+      error.code === 'HPE_HEADER_OVERFLOW'
+        ? '431 Request Header Fields Too Large'
+        : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+          ? '408 Request Timeout'
+          : '400 Bad Request'
+    if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
+    else socket.destroy()
   }
+  plain.on('clientError', refuse)
+
+  function createSecure(identity: TlsIdentity): HttpsServer {
+    const server = createHttpsServer({ ...limits, ...identity }, handle)
+    server.on('upgrade', upgrade)
+    server.on('clientError', refuse)
+    return server
+  }
+
+  function setTls(identity: TlsIdentity | null): void {
+    if (identity && secure) secure.setSecureContext(identity)
+    else if (identity) {
+      secure = createSecure(identity)
+      if (plain.listening) watchSlowHeaders()
+    }
+    isSecureOn = identity !== null
+  }
+
+  /** The TLS server never listens itself; this starts the watch over slow headers that listening would. */
+  const watchSlowHeaders = () => secure?.emit('listening')
+
+  setTls(tls)
 
   return {
     async listen(port, host) {
@@ -104,19 +136,20 @@ export function createListener({ handle: serve, upgrade: serveUpgrade, tls }: Li
           resolve()
         })
       })
-      // The TLS server never listens itself; this starts the watch over slow headers that listening would.
-      secure?.emit('listening')
+      watchSlowHeaders()
       return (plain.address() as AddressInfo).port
     },
 
     async close(graceMs) {
       const closed = new Promise<void>((resolve) => plain.close(() => resolve()))
-      for (const server of servers) server.closeIdleConnections()
+      for (const server of servers()) server.closeIdleConnections()
       const timer = setTimeout(() => {
-        for (const server of servers) server.closeAllConnections()
+        for (const server of servers()) server.closeAllConnections()
       }, graceMs)
       await closed
       clearTimeout(timer)
     },
+
+    setTls,
   }
 }
