@@ -29,6 +29,8 @@ export interface Action {
   parameters: Record<string, unknown>
   /** `high` is asked about before a model may run it, and is for admins. */
   risk: 'low' | 'high'
+  /** A model asks before it does this, though people may have it done: it cannot be undone. */
+  modelAsks?: true
   /** The least a caller's scope must be. */
   access: 'guest' | 'member' | 'admin'
   /** Checks parameters against the schema and fills in defaults. Throws 400 with the path of each fault. */
@@ -41,6 +43,7 @@ interface ActionSpec<Input extends z.ZodType> {
   description: string
   input: Input
   risk: Action['risk']
+  modelAsks?: true
   /** `member` unless stated. */
   access?: Action['access']
   run(params: z.output<Input>, call: ActionCall): Promise<ActionResult>
@@ -108,16 +111,23 @@ export function foreignAction({ parameters, access = 'member', description, ...s
 export const mayRun = ({ access, risk }: Pick<Action, 'access' | 'risk'>, caller: Caller): boolean =>
   mayCall(risk === 'high' ? 'admin' : access, caller)
 
-/** What the audit learns of a run; `result` or `error` says how it ended. */
-export interface FinishedRun {
+/** What the audit learns of a run before it begins. */
+export interface BegunRun {
   action: string
   params: unknown
   call: ActionCall
   startedAt: Date
+}
+
+/** How a run ended: one of `result` and `error` is there. */
+export interface RunEnd {
   durationMs: number
   result: ActionResult | null
   error: string | null
 }
+
+/** Writes down that a run begins; where that fails nothing is done. What it resolves to writes down the end, and never rejects. */
+export type ActionAudit = (run: BegunRun) => Promise<(end: RunEnd) => Promise<void>>
 
 export interface ActionRegistry {
   /** Returns what takes the action out again. Throws when the name is taken. */
@@ -127,13 +137,13 @@ export interface ActionRegistry {
   list(caller: Caller): Action[]
   /**
    * Throws 404 for an unknown name, 403 for what the caller may not, 400 for wrong parameters, 504 after 60 s, 500 `action_failed` with the
-   * action's message. Every run is audited before its outcome is told.
+   * action's message. Every run is written down before it begins, and its end before that is told.
    */
   run(name: string, params: unknown, call: ActionCall): Promise<ActionResult>
 }
 
 export interface ActionRegistryOptions {
-  audit(run: FinishedRun): Promise<void>
+  audit: ActionAudit
   /** Turns failures of the database and the disk into expected ones; anything else comes back unchanged. */
   translate?(error: unknown): unknown
   /** The time an action may take, in milliseconds. */
@@ -180,16 +190,17 @@ export function createActionRegistry({
       if (!spec) throw notFound('This action')
       if (!mayRun(spec, call.caller)) throw forbidden('You may not have this done.')
       const params = spec.parse(input)
-      const startedAt = new Date()
+      const ended = await audit({ action: name, params, call, startedAt: new Date() }).catch((error: unknown) => {
+        throw toFailure(error)
+      })
       const began = performance.now()
-      const done = (outcome: Pick<FinishedRun, 'result' | 'error'>) =>
-        audit({ action: name, params, call, startedAt, durationMs: Math.round(performance.now() - began), ...outcome })
+      const durationMs = () => Math.round(performance.now() - began)
       const outcome = await limited(spec, params, call).catch(toFailure)
       if (outcome instanceof AppError) {
-        await done({ result: null, error: outcome.message })
+        await ended({ durationMs: durationMs(), result: null, error: outcome.message })
         throw outcome
       }
-      await done({ result: outcome, error: null })
+      await ended({ durationMs: durationMs(), result: outcome, error: null })
       return outcome
     },
   }

@@ -11,7 +11,7 @@ const call: ActionCall = {
 }
 
 function offered(names: string[], ran: string[] = []) {
-  const actions = createActionRegistry({ audit: async () => undefined })
+  const actions = createActionRegistry({ audit: async () => async () => undefined })
   for (const name of names)
     actions.add(
       action({

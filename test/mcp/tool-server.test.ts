@@ -13,7 +13,7 @@ let actions: ActionRegistry
 let shed: StandIn
 let server: ToolServer
 beforeEach(async () => {
-  actions = createActionRegistry({ audit: async () => undefined })
+  actions = createActionRegistry({ audit: async () => async () => undefined })
   shed = await startStandIn()
   shed.tool({ name: 'one' }, () => words('Done.'))
   const address = { name: 'shed', url: shed.url, token: null }

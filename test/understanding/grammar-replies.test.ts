@@ -25,7 +25,7 @@ const boiler = { id: 'c1', title: 'the boiler code is 4711', content: 'the boile
 let locale: string
 let runs: { name: string; params: unknown }[]
 let refused: AppError | null
-const registry = () => createActionRegistry({ audit: async () => undefined })
+const registry = () => createActionRegistry({ audit: async () => async () => undefined })
 let actions: ReturnType<typeof registry>
 
 /** Stands in for the house's own actions: says what was asked for. */

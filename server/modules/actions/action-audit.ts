@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Database } from '../../db/database.ts'
-import type { FinishedRun } from '../../kit/actions.ts'
+import type { ActionAudit } from '../../kit/actions.ts'
 import type { Caller } from '../../kit/caller.ts'
 import { PersonTable } from '../household/household.table.ts'
 import { ApiKeyTable } from '../keys/keys.table.ts'
@@ -28,15 +28,19 @@ function nameOf(db: Database, { kind, personId, deviceId, sessionId }: Caller): 
   return person?.displayName ?? db.get(PairedDeviceTable, deviceId)?.name ?? 'Somebody unknown'
 }
 
-/** Writes a row for each run of an action: who, what, and how it ended, without what is secret. */
-export function createActionAudit(db: Database, onPruneFailed: (error: unknown) => void) {
+/** Stands there until the end of a run is known: what a stop of the server cut off. */
+const INTERRUPTED = 'It was interrupted; whether it was done is not known.'
+
+/** Keeps a row for each run of an action: who, what, and how it ended, without what is secret. */
+export function createActionAudit(db: Database, onFailed: (error: unknown) => void): ActionAudit {
   let written = 0
 
-  return async ({ action, params, call, startedAt, durationMs, result, error }: FinishedRun): Promise<void> => {
+  return async ({ action, params, call, startedAt }) => {
     const { caller, origin, conversationId = null } = call
+    const id = randomUUID()
     await db.write((tx) =>
       tx.insert(ActionRunTable, {
-        id: randomUUID(),
+        id,
         action,
         params: paramsText(params),
         origin,
@@ -44,14 +48,24 @@ export function createActionAudit(db: Database, onPruneFailed: (error: unknown) 
         personId: caller.personId,
         deviceId: caller.deviceId,
         conversationId,
-        status: result ? 'succeeded' : 'failed',
-        output: result && maskedText(cut(result.output)),
-        error: error && maskedText(cut(error)),
+        status: 'failed',
+        output: null,
+        error: INTERRUPTED,
         startedAt: startedAt.toISOString(),
-        durationMs,
+        durationMs: 0,
       }),
     )
     written += 1
-    if (written % PRUNE_EVERY === 0) pruneRuns(db).catch(onPruneFailed)
+    if (written % PRUNE_EVERY === 0) pruneRuns(db).catch(onFailed)
+    return async ({ durationMs, result, error }) => {
+      const end = {
+        status: result ? ('succeeded' as const) : ('failed' as const),
+        output: result && maskedText(cut(result.output)),
+        error: error && maskedText(cut(error)),
+        durationMs,
+      }
+      // What was done is told all the same: whoever hears of a failure does it again.
+      await db.write((tx) => tx.update(ActionRunTable, id, end)).catch(onFailed)
+    }
   }
 }

@@ -55,6 +55,12 @@ const fields = {
 const readOnly = ['id', 'kind', 'subscriptionId'] as const
 const { title: _, startAt: __, ...rest } = fields
 
+/** Without a name or password in it: everybody in the house sees the address. */
+const FeedUrl = z
+  .url({ protocol: /^(https?|webcal)$/ })
+  .max(2048)
+  .refine((url) => !/^\w+:\/\/[^/?#]*@/.test(url), 'must not carry a name or a password')
+
 export const calendarContract = {
   list: endpoint({
     method: 'GET',
@@ -136,7 +142,7 @@ export const calendarContract = {
     path: '/api/calendar/subscriptions',
     access: 'admin',
     summary: 'Show an outside calendar here; it is fetched before the answer',
-    body: z.strictObject({ name: title, url: z.url({ protocol: /^(https?|webcal)$/ }).max(2048) }),
+    body: z.strictObject({ name: title, url: FeedUrl }),
     returns: Subscription,
     status: 201,
   }),

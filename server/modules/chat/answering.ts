@@ -1,6 +1,7 @@
 import type { ActionCall } from '../../kit/actions.ts'
 import type { Caller } from '../../kit/caller.ts'
 import { AppError } from '../../kit/errors.ts'
+import type { Logger } from '../../kit/log.ts'
 import type { HouseholdService } from '../household/household.service.ts'
 import type { Llm } from '../models/llm.ts'
 import type { MessageSource, ToolCall } from './chat.contract.ts'
@@ -37,6 +38,7 @@ export interface HouseTexts {
   memory(): Promise<string>
 }
 
+const BROKEN = 'Something went wrong inside Hearth while I did that. Please look whether it was done before you ask again.'
 const SPEECHLESS = 'I found no words for that. Please say it differently.'
 
 export interface AnsweringDeps {
@@ -47,6 +49,7 @@ export interface AnsweringDeps {
   household: HouseholdService
   tools: Tools
   decisions: Decisions
+  log: Logger
 }
 
 export interface Question {
@@ -54,8 +57,8 @@ export interface Question {
   conversationId: string
   /** What was said so far, the person's message last. */
   said: MessageRow[]
-  /** It was answered before: nothing is done a second time. */
-  again: boolean
+  /** The answer that this one takes the place of, where something was done with it: that is kept, and nothing is done again. */
+  before: MessageRow | null
   signal: AbortSignal
   onText(text: string): void
   /** Hears of a call, and again when it has ended, before the model does. */
@@ -69,7 +72,7 @@ export interface Answered {
 }
 
 /** Finds the answer to what was said: a decision that was waited for, the grammar, the model, and at last an honest word. */
-export function createAnswering({ llm, grammar, recollection, texts, household, tools, decisions }: AnsweringDeps) {
+export function createAnswering({ llm, grammar, recollection, texts, household, tools, decisions, log }: AnsweringDeps) {
   const textOf = ({ said }: Question) => said.at(-1)?.content ?? ''
   const callOf = ({ caller, conversationId, signal }: Question, origin: ActionCall['origin']): ActionCall => ({
     caller,
@@ -90,7 +93,10 @@ export function createAnswering({ llm, grammar, recollection, texts, household, 
   async function byGrammar(question: Question): Promise<boolean> {
     // “forget that” means what was said last, and nothing that was spoken of before
     const lastSources = question.said.findLast(({ role, content }) => role === 'assistant' && content !== '')?.sources ?? []
-    const reply = await grammar.answer(textOf(question), { ...callOf(question, 'chat'), lastSources })
+    const reply = await grammar.answer(textOf(question), { ...callOf(question, 'chat'), lastSources }).catch((err: unknown) => {
+      log.error({ err }, 'what was understood could not be done')
+      return { text: BROKEN, toolCalls: [], sources: [] }
+    })
     if (!reply) return false
     for (const call of reply.toolCalls) await question.onCall(call)
     question.onSources(reply.sources)
@@ -99,7 +105,7 @@ export function createAnswering({ llm, grammar, recollection, texts, household, 
   }
 
   async function byModel(question: Question): Promise<Answered> {
-    const { caller, conversationId, said, again, signal } = question
+    const { caller, conversationId, said, before, signal } = question
     const outcomes: string[] = []
     let spoke = false
     const onText = (text: string) => {
@@ -112,11 +118,16 @@ export function createAnswering({ llm, grammar, recollection, texts, household, 
     }
     const house = household.get()
     const speaker = house.persons.find(({ id }) => id === caller.personId) ?? null
+    // who lives here is for members to know
+    const known = caller.scope === 'guest' ? (speaker ? [speaker] : []) : house.persons
     const [soul, notes] = await Promise.all([texts.soul(), caller.scope === 'guest' ? '' : texts.memory()])
     const { block, sources } = await recollection.forPrompt(caller, textOf(question))
     question.onSources(sources)
-    const messages = [systemMessage({ soul, notes, ...house, speaker }), ...withMemory(history(said, house.household), block)]
-    const functions = again ? [] : tools.functionsFor(conversationId, textOf(question), callOf(question, 'model'), onCall)
+    const messages = [
+      systemMessage({ soul, notes, household: house.household, persons: known, speaker }),
+      ...withMemory(history(said, house.household), block),
+    ]
+    const functions = before ? [] : tools.functionsFor(conversationId, textOf(question), callOf(question, 'model'), onCall)
     const fairKey = caller.personId ?? caller.deviceId
     const { model, stopReason } = await llm.generate({ conversationId, fairKey, messages, functions, signal, onText })
     const aborted = stopReason === 'aborted'
@@ -128,11 +139,17 @@ export function createAnswering({ llm, grammar, recollection, texts, household, 
   return {
     /** Fails with what `Llm.generate` throws, but where no model is set up: then it says so itself. */
     async answer(question: Question): Promise<Answered> {
-      if (!question.again && ((await byDecision(question)) || (await byGrammar(question)))) return { model: 'grammar', aborted: false }
+      for (const call of question.before?.toolCalls ?? []) await question.onCall(call)
+      if (!question.before && ((await byDecision(question)) || (await byGrammar(question)))) return { model: 'grammar', aborted: false }
       try {
         return await byModel(question)
       } catch (error) {
         if (!(error instanceof AppError && error.code === 'no_model')) throw error
+        if (question.before) {
+          question.onSources(question.before.sources ?? [])
+          question.onText(question.before.content)
+          return { model: question.before.model ?? 'none', aborted: false }
+        }
         question.onSources([])
         question.onText(grammar.notUnderstood(textOf(question), question.caller))
         return { model: 'none', aborted: false }

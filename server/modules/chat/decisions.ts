@@ -12,10 +12,11 @@ export type Decisions = ReturnType<typeof createDecisions>
 
 /** What the assistant asked to do, and a person's word on it. */
 export function createDecisions({ db, tools }: { db: Database; tools: Tools }) {
-  const last = (conversationId: string): MessageRow | undefined =>
+  /** The newest answers of a conversation, newest first. */
+  const answers = (conversationId: string): MessageRow[] =>
     db
-      .find(MessageTable, { conversationId }, { order: 'seq desc', limit: 4 })
-      .find(({ role, status }) => role === 'assistant' && status !== 'streaming')
+      .find(MessageTable, { conversationId }, { order: 'seq desc', limit: 6 })
+      .filter(({ role, status }) => role === 'assistant' && status !== 'streaming')
 
   const withCall = (id: string, callId: string, change: Partial<ToolCall>) =>
     db.write((tx) => {
@@ -39,9 +40,11 @@ export function createDecisions({ db, tools }: { db: Database; tools: Tools }) {
     })
 
   return {
-    /** What the newest answer of a conversation waits for; null for nothing. */
+    /** What one of the newest answers of a conversation waits for; null for nothing. */
     waiting: (conversationId: string): ToolCall | null =>
-      last(conversationId)?.toolCalls?.find(({ status }) => status === 'asking') ?? null,
+      answers(conversationId)
+        .flatMap(({ toolCalls }) => toolCalls ?? [])
+        .find(({ status }) => status === 'asking') ?? null,
 
     /** Does or leaves what was asked for, as the one who says so. */
     async decide(

@@ -2,6 +2,7 @@ import type { Household, Person } from '../household/household.contract.ts'
 import type { LlmMessage } from '../models/llm.ts'
 import type { ToolCall } from './chat.contract.ts'
 
+const MAX_SOUL = 12_000
 const MAX_NOTES = 8_000
 /** Of what one action answered, as later turns read it. */
 const MAX_OUTCOME = 600
@@ -34,7 +35,7 @@ const quoted = (text: string) =>
 export function systemMessage({ soul, notes, household, persons, speaker }: PromptContext): LlmMessage {
   const people = persons.map(describePerson).join(', ')
   const content = [
-    soul,
+    soul.slice(0, MAX_SOUL).toWellFormed(),
     `The household is called ${household.displayName}. Its people: ${people}. Its language is ${household.locale}.`,
     notes.trim() && `What the household wrote down for you to know:\n\n${quoted(notes.slice(0, MAX_NOTES))}`,
     speaker ? `You are talking with ${speaker.displayName}.` : 'You are talking on a device that the household shares.',

@@ -32,8 +32,11 @@ interface Turn {
   said: MessageRow[]
   reply: MessageRow
   /** Replies that this one takes the place of, once it is there. */
-  replaces: string[]
+  replaces: MessageRow[]
 }
+
+/** Characters, as JSON. */
+const MAX_CALL_DATA = 16_000
 
 export type RepliesService = ReturnType<typeof createRepliesService>
 
@@ -51,6 +54,16 @@ const message = (conversationId: string, values: Partial<MessageRow>): MessageRo
   ...values,
 })
 
+/** Whether something was done or asked for with it, which then is not done a second time. */
+const hasActed = ({ toolCalls, model }: MessageRow): boolean => Boolean(toolCalls?.length) || model === 'grammar'
+
+/** A call without data that would weigh down every later reading of its conversation. */
+function light(call: ToolCall): ToolCall {
+  if (call.data === undefined || JSON.stringify(call.data).length <= MAX_CALL_DATA) return call
+  const { data: _, ...rest } = call
+  return rest
+}
+
 /** Replies, one at a time in each conversation. Every piece is on the disk before it is sent. */
 export function createRepliesService({ db, conversations, answering, learnFrom, events }: RepliesDeps) {
   const running = new Map<string, { stop: AbortController; done: Promise<void> }>()
@@ -67,8 +80,15 @@ export function createRepliesService({ db, conversations, answering, learnFrom, 
     return db.write((tx) => {
       if (!db.get(ConversationTable, conversation.id)) return // deleted while it was answering
       tx.update(MessageTable, reply.id, end)
-      if (asked && status === 'complete' && model !== 'grammar' && model !== 'none' && replaces.length === 0) learnFrom(tx, asked, caller)
-      if (content !== '') for (const id of replaces) tx.remove(MessageTable, { id })
+      if (
+        asked &&
+        status === 'complete' &&
+        model !== 'grammar' &&
+        model !== 'none' &&
+        !replaces.some(({ status: was }) => was === 'complete')
+      )
+        learnFrom(tx, asked, caller)
+      if (content !== '') for (const { id } of replaces) tx.remove(MessageTable, { id })
       const title = db.get(ConversationTable, conversation.id)?.title || titleOf(asked?.content ?? '', content) || 'Conversation'
       tx.update(ConversationTable, conversation.id, { title, updatedAt: new Date().toISOString() })
     })
@@ -107,7 +127,7 @@ export function createRepliesService({ db, conversations, answering, learnFrom, 
     const onCall = (call: ToolCall) =>
       db.write((tx) => {
         const others = (db.get(MessageTable, reply.id)?.toolCalls ?? []).filter(({ id }) => id !== call.id)
-        tx.update(MessageTable, reply.id, { toolCalls: [...others, call] })
+        tx.update(MessageTable, reply.id, { toolCalls: [...others, light(call)] })
       })
 
     try {
@@ -115,7 +135,7 @@ export function createRepliesService({ db, conversations, answering, learnFrom, 
         caller,
         conversationId: conversation.id,
         said: before,
-        again: turn.replaces.length > 0,
+        before: turn.replaces.findLast(hasActed) ?? null,
         signal: AbortSignal.any([signal, cannotKeep.signal]),
         onText,
         onCall,
@@ -183,7 +203,7 @@ export function createRepliesService({ db, conversations, answering, learnFrom, 
         if (last < 0) throw conflict('conflict', 'Nothing was said in this conversation yet.')
         const reply = message(id, { role: 'assistant', status: 'streaming' })
         tx.insert(MessageTable, reply)
-        return { caller, conversation, said: said.slice(0, last + 1), reply, replaces: said.slice(last + 1).map((row) => row.id) }
+        return { caller, conversation, said: said.slice(0, last + 1), reply, replaces: said.slice(last + 1) }
       }
       await run(id, prepare, sink)
     },

@@ -63,14 +63,14 @@ export function createTools({ actions }: { actions: ActionRegistry }) {
     begin: () => void,
     onCall: (call: ToolCall) => Promise<void>,
   ): LlmFunction {
-    const { name, description, parameters, risk } = action
+    const { name, description, parameters, risk, modelAsks } = action
     return {
       name: as,
       description: description.slice(0, 500),
       parameters,
       async handler(params, signal) {
         begin()
-        if (risk === 'high') {
+        if (risk === 'high' || modelAsks) {
           action.parse(params)
           const asking: ToolCall = { id: randomUUID(), name, params, status: 'asking', output: null }
           await onCall(asking)

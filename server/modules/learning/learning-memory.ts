@@ -5,7 +5,7 @@ import type { LearningMemory } from './learning.service.ts'
 export const learningMemory = (chunks: ChunksService): LearningMemory => ({
   async nearest(text, personId, limit) {
     const found = await chunks.searchFor(personId, text, limit)
-    return found.map(({ id, content }) => ({ id, content }))
+    return found.map(({ id, content, pinned, promoted }) => ({ id, content, isKept: pinned || promoted }))
   },
   async keep({ supersedes, ...fact }) {
     await chunks.keep({ source: 'chat_extract', ...fact }, (tx, row) => {

@@ -12,6 +12,8 @@ import { overlap, shareSaid } from './said-words.ts'
 export interface KnownNote {
   id: string
   content: string
+  /** A person pinned or promoted it: no model replaces it. */
+  isKept: boolean
 }
 
 /** A fact that was learned; `supersedes` is what it contradicts. */
@@ -88,11 +90,15 @@ export function createLearningService({ db, llm, memory, household, isBusy, log 
       onText: () => undefined,
     })
     if (stopReason === 'aborted') throw signal.reason
+    if (stopReason === 'length') return // it would be cut at the same place again
     const names = persons.flatMap(({ displayName, aliases }) => [displayName, ...aliases])
     for (const fact of Extraction.parse(JSON.parse(text)).facts.slice(0, MAX_FACTS)) {
       const content = fact.text.trim()
       if (content === '' || shareSaid(content, said, names) < LEAST_SAID) continue
+      // Whom it is about may have been erased, and the message with it, while it was being read.
+      if (!db.get(ExtractionTable, row.id)) return
       if (known.some((note) => overlap(note.content, content) >= SAME)) continue
+      const superseded = known[fact.replaces - 1]
       await memory.keep({
         content,
         category: fact.category,
@@ -100,7 +106,7 @@ export function createLearningService({ db, llm, memory, household, isBusy, log 
         conversationId: row.conversationId,
         messageId: row.id,
         observedAt: message.createdAt,
-        supersedes: known[fact.replaces - 1]?.id ?? null,
+        supersedes: superseded && !superseded.isKept ? superseded.id : null,
       })
     }
   }
@@ -140,7 +146,10 @@ export function createLearningService({ db, llm, memory, household, isBusy, log 
   function wake(): void {
     if (!stopping || working) return
     working = work(stopping.signal)
-      .catch((err: unknown) => log.error({ err }, 'learning from what was said failed'))
+      .catch((err: unknown) => {
+        log.error({ err }, 'learning from what was said failed')
+        later(WAIT_MS.noModel)
+      })
       .finally(() => {
         working = null
       })

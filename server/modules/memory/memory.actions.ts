@@ -57,6 +57,7 @@ export function memoryActions({ chunks, notes, recollection }: MemoryActionsDeps
       description: 'Forget one remembered text.',
       input: z.strictObject({ chunkId: z.uuid() }),
       risk: 'low',
+      modelAsks: true,
       async run({ chunkId }, { caller }) {
         const { title } = chunks.get(caller, chunkId)
         await chunks.remove(caller, chunkId)

@@ -118,7 +118,7 @@ export const modelsContract = {
         'names either an id, or a repo and a file',
       ),
     returns: ModelDownload,
-    status: 200,
+    status: 201,
   }),
   pauseDownload: endpoint({
     method: 'POST',

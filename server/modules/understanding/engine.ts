@@ -152,7 +152,7 @@ export function createEngine(language: Language) {
           text
             .slice(start, end)
             .trim()
-            .replace(/[.!]+$/, ''),
+            .replace(/(?<![.!])[.!]+$/, ''),
         )
         return found && understood('calculate', { ...found })
       }

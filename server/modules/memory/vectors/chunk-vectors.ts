@@ -366,7 +366,7 @@ export function createChunkVectors({ db, events, embedders, defaultEmbedder, dat
     async start(): Promise<void> {
       isStopped = false
       unsubscribe = embedders.onChange((embedder) => {
-        changing = changing.then(() => change(embedder))
+        changing = changing.then(() => change(embedder)).catch((err: unknown) => log.error({ err }, 'memory could not change its model'))
       })
       if (hasChunks()) wake()
     },

@@ -44,8 +44,11 @@ export const memoryAnswers: Answers = {
     return help.told(await help.run('forget', { chunkId: source.chunkId }, NONE), 'forgotten', { title: source.title })
   },
   async forget_that(_, help) {
-    const [source] = help.lastSources
+    const [source, ...others] = help.lastSources
     if (!source) return help.speech.say('forget_what')
+    // Of several nobody can tell which was meant, and what is forgotten is gone.
+    if (others.length > 0)
+      return help.speech.say('forget_which', { titles: help.speech.list(help.lastSources.map(({ title }) => `“${title}”`)) })
     return help.told(await help.run('forget', { chunkId: source.chunkId }, NONE), 'forgotten', { title: source.title })
   },
   async why_known(_, { lastSources, describeSource, speech }) {
