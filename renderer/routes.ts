@@ -28,6 +28,7 @@ function route<P extends Props>({ access = 'signed-in', frame = 'shell', page, .
 const none = () => ({})
 
 export const routes: Route[] = [
+  route({ name: 'home', paths: ['/'], page: () => import('./features/home/HomePage.svelte'), props: none }),
   route({
     name: 'chat',
     paths: ['/chat', '/chat/{id}'],

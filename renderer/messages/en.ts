@@ -2,6 +2,7 @@ import { actionsMessages } from '../features/actions/actions.messages.ts'
 import { calendarMessages } from '../features/calendar/calendar.messages.ts'
 import { chatMessages } from '../features/chat/chat.messages.ts'
 import { docsMessages } from '../features/docs/docs.messages.ts'
+import { homeMessages } from '../features/home/home.messages.ts'
 import { householdMessages } from '../features/household/household.messages.ts'
 import { memoryMessages } from '../features/memory/memory.messages.ts'
 import { modelsMessages } from '../features/models/models.messages.ts'
@@ -21,6 +22,7 @@ export const en = {
   ...shellMessages,
   ...setupMessages,
   ...signInMessages,
+  ...homeMessages,
   ...chatMessages,
   ...calendarMessages,
   ...todosMessages,

@@ -7,6 +7,7 @@ import MessageCircle from '@lucide/svelte/icons/message-circle'
 import Settings from '@lucide/svelte/icons/settings'
 import TabletSmartphone from '@lucide/svelte/icons/tablet-smartphone'
 import Timer from '@lucide/svelte/icons/timer'
+import Users from '@lucide/svelte/icons/users'
 import Zap from '@lucide/svelte/icons/zap'
 import type { Component } from 'svelte'
 import type { PlainKey } from '../messages/messages.ts'
@@ -28,12 +29,13 @@ export interface Area {
 }
 
 const all: Area[] = [
+  { route: 'home', href: '/', label: 'nav.home', short: 'nav.home', icon: House, right: 'guest', bar: true },
   { route: 'chat', href: '/chat', label: 'nav.chat', short: 'nav.chat', icon: MessageCircle, right: 'guest', bar: true },
   { route: 'calendar', href: '/calendar', label: 'nav.calendar', short: 'nav.calendar', icon: CalendarDays, right: 'member', bar: true },
   { route: 'todos', href: '/todos', label: 'nav.todos', short: 'nav.todos', icon: ListTodo, right: 'member', bar: true },
   { route: 'timers', href: '/timers', label: 'nav.timers', short: 'nav.timers', icon: Timer, right: 'member', bar: true },
   { route: 'memory', href: '/memory', label: 'nav.memory', short: 'nav.memory', icon: Brain, right: 'member' },
-  { route: 'household', href: '/household', label: 'nav.household', short: 'nav.household', icon: House, right: 'member' },
+  { route: 'household', href: '/household', label: 'nav.household', short: 'nav.household', icon: Users, right: 'member' },
   {
     route: 'paired-devices',
     href: '/paired-devices',

@@ -2,6 +2,7 @@
 export const shellMessages = {
   'app.name': 'Hearth',
   'nav.label': 'Areas',
+  'nav.home': 'Home',
   'nav.chat': 'Chat',
   'nav.calendar': 'Calendar',
   'nav.todos': 'To-dos',

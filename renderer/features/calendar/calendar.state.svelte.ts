@@ -7,12 +7,12 @@ import { type Day, dayOf, instant } from '../../messages/zone.ts'
 import { createPartingClient } from '../../parting.ts'
 import { Leaving } from '../../ui/leaving.svelte.ts'
 import { Resource } from '../../ui/resource.svelte.ts'
-import { whileVisible } from '../../ui/while-visible.ts'
+import { whileLive } from '../../ui/while-live.ts'
 import { Home } from '../household/home.state.svelte.ts'
 import { keyOf, type Period, periodOf, type View } from './agenda.ts'
 import { fullDay } from './day-words.ts'
 
-type Deps = Pick<Hearth, 'client' | 'toasts'>
+type Deps = Pick<Hearth, 'client' | 'toasts' | 'live'>
 export type EventEdit = Parameters<Deps['client']['calendar']['create']>[0]['body']
 
 const REFRESH_MS = 60_000
@@ -57,14 +57,15 @@ export class CalendarState {
     return this.subscriptions.value?.find((subscription) => subscription.id === id)?.name ?? null
   }
 
-  /** Reads now, when the window comes back into view, and every while; returns what ends that. */
+  /** Reads now and whenever the calendar changed; returns what ends that. */
   watch(): () => void {
-    return whileVisible(() => {
+    const look = () => {
       this.now = Date.now()
       void this.subscriptions.load()
       if (this.home.read.value) void this.load()
       else void this.home.read.load().then(() => this.load())
-    }, REFRESH_MS)
+    }
+    return whileLive(this.#deps.live, ['calendar.changed'], look, REFRESH_MS)
   }
 
   show(view: View, at: Day): void {
@@ -211,8 +212,8 @@ function unlessGone(error: unknown): void {
 const states = new WeakMap<Deps['client'], CalendarState>()
 
 /** The calendar as this window knows it, so that what is being undone outlives a look at another page. */
-export function calendarOf({ client, toasts }: Deps): CalendarState {
-  const state = states.get(client) ?? new CalendarState({ client, toasts })
+export function calendarOf({ client, toasts, live }: Deps): CalendarState {
+  const state = states.get(client) ?? new CalendarState({ client, toasts, live })
   states.set(client, state)
   return state
 }

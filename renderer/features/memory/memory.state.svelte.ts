@@ -6,9 +6,10 @@ import { t } from '../../messages/messages.ts'
 import { createPartingClient } from '../../parting.ts'
 import { Leaving } from '../../ui/leaving.svelte.ts'
 import { Resource } from '../../ui/resource.svelte.ts'
+import { whileLive } from '../../ui/while-live.ts'
 
 const PAGE = 50
-const LOOK_MS = 2_000
+const REFRESH_MS = 30_000
 
 export interface MemoryFilter {
   q: string
@@ -24,7 +25,7 @@ export interface ChunkEdit {
   personId: string | null
 }
 
-type Deps = Pick<Hearth, 'client' | 'toasts'>
+type Deps = Pick<Hearth, 'client' | 'toasts' | 'live'>
 export type Index = Awaited<ReturnType<HearthClient['memory']['index']>>
 
 /** The memories that fit a filter, page by page. */
@@ -37,11 +38,13 @@ export class Memories {
   nextCursor = $state.raw<string | null>(null)
   loadingOlder = $state(false)
   readonly #client: HearthClient
+  readonly #live: Deps['live']
   readonly #toasts: Hearth['toasts']
   readonly #leaving: Leaving
 
-  constructor({ client, toasts }: Deps) {
+  constructor({ client, toasts, live }: Deps) {
     this.#client = client
+    this.#live = live
     this.#toasts = toasts
     this.#leaving = new Leaving(toasts)
     this.first = new Resource(async (signal) => {
@@ -78,19 +81,9 @@ export class Memories {
     }
   }
 
-  /** Looks how far the index is until it is ready; returns what ends that. */
+  /** Looks how far the index is, now and as it goes on; returns what ends that. */
   watchIndex(): () => void {
-    let timer: ReturnType<typeof setTimeout> | undefined
-    let ended = false
-    const look = async () => {
-      await this.index.load()
-      if (!ended && this.index.value?.status === 'building') timer = setTimeout(() => void look(), LOOK_MS)
-    }
-    void look()
-    return () => {
-      ended = true
-      clearTimeout(timer)
-    }
+    return whileLive(this.#live, ['memory.index'], () => void this.index.load(), REFRESH_MS)
   }
 
   one(id: string): Promise<Chunk> {

@@ -4,7 +4,7 @@ import type { Hearth } from '../../app-context.ts'
 import { describeError } from '../../messages/describe-error.ts'
 import { hasStatus } from '../../messages/field-errors.ts'
 import { t } from '../../messages/messages.ts'
-import { whileVisible } from '../../ui/while-visible.ts'
+import { whileLive } from '../../ui/while-live.ts'
 import { timerName } from './timer-words.ts'
 
 type Deps = Pick<Hearth, 'client' | 'toasts' | 'session' | 'live'>
@@ -15,7 +15,7 @@ export interface Running extends Timer {
   endsHere: number
 }
 
-const REFRESH_MS = 15_000
+const REFRESH_MS = 60_000
 const TICK_MS = 250
 /** The server has rung by then. */
 const AFTER_MS = 400
@@ -50,13 +50,18 @@ export class TimersState {
     return this.#all.toSorted((a, b) => Number(this.rings(b)) - Number(this.rings(a)) || this.left(a) - this.left(b))
   }
 
+  /** The device that this window is to the server; null until it is known. */
+  get here(): string | null {
+    return this.#deps.session.device?.id ?? this.#here
+  }
+
   get ringing(): Running[] {
     return this.#all.filter((timer) => this.rings(timer))
   }
 
   /** Whether one of those that ring was set here and not long ago. */
   get sounds(): boolean {
-    const here = this.#deps.session.device?.id ?? this.#here
+    const { here } = this
     return this.ringing.some(
       (timer) => this.now - timer.endsHere < FRESH_MS && (here === null || timer.deviceId === undefined || timer.deviceId === here),
     )
@@ -78,13 +83,11 @@ export class TimersState {
     return timer.rangAt !== undefined || (!timer.pausedAt && timer.endsHere <= this.now)
   }
 
-  /** Reads now, when the window comes back into view, and every while; returns what ends that. */
+  /** Reads now and whenever a timer was set, changed or rang; returns what ends that. */
   watch(): () => void {
-    const stop = whileVisible(() => void this.load(), REFRESH_MS)
-    const stopListening = this.#deps.live.on('notification.push', () => void this.load())
+    const stop = whileLive(this.#deps.live, ['timer.changed'], () => void this.load(), REFRESH_MS)
     return () => {
       stop()
-      stopListening()
       clearInterval(this.#clock)
       clearTimeout(this.#later)
       this.#clock = undefined

@@ -6,13 +6,13 @@ import { t } from '../../messages/messages.ts'
 import { createPartingClient } from '../../parting.ts'
 import { Leaving } from '../../ui/leaving.svelte.ts'
 import { Resource } from '../../ui/resource.svelte.ts'
-import { whileVisible } from '../../ui/while-visible.ts'
+import { whileLive } from '../../ui/while-live.ts'
 import { bySoonest, listKey, SHOPPING } from './todo-words.ts'
 
-type Deps = Pick<Hearth, 'client' | 'toasts'>
+type Deps = Pick<Hearth, 'client' | 'toasts' | 'live'>
 type TodoEdit = Parameters<Deps['client']['todos']['update']>[0]['body']
 
-const REFRESH_MS = 15_000
+const REFRESH_MS = 60_000
 /** What was ticked stays where it is for that long after the last tick, so that nothing moves under the thumb. */
 export const SETTLE_MS = 2500
 const DONE_LIMIT = 200
@@ -36,6 +36,11 @@ export class TodosState {
     this.#deps = deps
     this.#leaving = new Leaving(deps.toasts)
     this.done = new Resource((signal) => deps.client.todos.list({ query: { status: 'completed', limit: DONE_LIMIT } }, { signal }))
+  }
+
+  /** What stands on any list, with what was ticked just now. */
+  get all(): Todo[] {
+    return this.#open.filter(({ id }) => !this.#leaving.has(id))
   }
 
   /** What stands on a list, with what was ticked just now. */
@@ -70,12 +75,13 @@ export class TodosState {
     return this.on(list).filter((todo) => !this.isTicked(todo)).length
   }
 
-  /** Reads now, when the window comes back into view, and every while; returns what ends that. */
+  /** Reads now and whenever something changed somewhere in the house; returns what ends that. */
   watch(): () => void {
-    return whileVisible(() => {
+    const look = () => {
       void this.load()
       if (this.done.value) void this.done.load()
-    }, REFRESH_MS)
+    }
+    return whileLive(this.#deps.live, ['todo.changed'], look, REFRESH_MS)
   }
 
   /** Never rejects: look at `error`. */
@@ -103,7 +109,7 @@ export class TodosState {
     for (const [index, title] of titles.entries()) {
       try {
         const todo = await this.#deps.client.todos.create({ body: { title, ...(list ? { list } : {}) } })
-        this.#set([...this.#open, todo])
+        this.#set([...this.#open.filter(({ id }) => id !== todo.id), todo])
       } catch (error) {
         return { rest: titles.slice(index), error }
       }
@@ -207,8 +213,8 @@ export class TodosState {
 const states = new WeakMap<Deps['client'], TodosState>()
 
 /** The lists as this window knows them, so that what is being undone outlives a look at another page. */
-export function todosOf({ client, toasts }: Deps): TodosState {
-  const state = states.get(client) ?? new TodosState({ client, toasts })
+export function todosOf({ client, toasts, live }: Deps): TodosState {
+  const state = states.get(client) ?? new TodosState({ client, toasts, live })
   states.set(client, state)
   return state
 }

@@ -1,0 +1,118 @@
+import type { Browser, BrowserContext, Page } from 'playwright'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import type { Browser as Owner } from '../support/house.ts'
+import { BY_ENVIRONMENT, dataRoot, PASSWORD, type ServerProcess, startServer } from '../support/process.ts'
+import { expectAccessible, openChromium, openContext, type screens } from './browser.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+const data = dataRoot()
+let server: ServerProcess
+let owner: Owner
+let browser: Browser
+const faults: string[][] = []
+
+beforeAll(async () => {
+  server = await startServer(data.path, { env: BY_ENVIRONMENT })
+  owner = await server.owner()
+  browser = await openChromium()
+})
+afterAll(async () => {
+  await browser?.close()
+  await server?.stop()
+  data[Symbol.dispose]()
+})
+afterEach(async () => {
+  for (const context of browser.contexts()) await context.close()
+  expect(faults.splice(0).flat()).toEqual([])
+})
+
+/** Less than the pages wait before they look again by themselves. */
+const LIVE = { timeout: 15_000 }
+const today = () => new Date(Date.now() - 60_000).toISOString()
+
+/** A window of its own, without a right to anything yet. */
+async function open(screen: keyof typeof screens): Promise<{ page: Page; context: BrowserContext }> {
+  const opened = await openContext(browser, screen)
+  faults.push(opened.faults)
+  return opened
+}
+
+/** The home page in a window of its own, signed in as the owner, whose line to the server stands. */
+async function openHome(screen: keyof typeof screens = 'desktop', path = '/'): Promise<Page> {
+  const { page, context } = await open(screen)
+  await context.request.post(`${server.url}/api/auth/local`, { data: { password: PASSWORD }, headers: { origin: server.url } })
+  const lineStands = page.waitForEvent('websocket').then((socket) => socket.waitForEvent('framereceived'))
+  await page.goto(server.url + path)
+  await tile(page, 'To-dos').waitFor()
+  await lineStands
+  return page
+}
+
+const tile = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
+
+test('two windows see what the other changes', async () => {
+  await owner.api.todos.create({ body: { title: 'Water the ferns', dueAt: today() } })
+  const [kitchen, hall] = [await openHome(), await openHome('phone')]
+  const ferns = (page: Page) => tile(page, 'To-dos').getByText('Water the ferns')
+  await ferns(kitchen).waitFor()
+  await ferns(hall).click()
+  expect(await hall.getByRole('checkbox', { name: /Water the ferns/ }).isChecked()).toBe(true)
+  await ferns(kitchen).waitFor({ state: 'detached', ...LIVE })
+  await hall.getByRole('button', { name: 'Undo' }).click()
+  await ferns(kitchen).waitFor(LIVE)
+
+  await tile(hall, 'Timers').getByRole('button', { name: '5 min' }).click()
+  const timer = tile(kitchen, 'Timers').getByRole('timer')
+  await timer.waitFor(LIVE)
+  expect(await timer.textContent()).toMatch(/^\s*[45]:\d\d\s*$/)
+  await tile(kitchen, 'Timers')
+    .getByRole('button', { name: /^Cancel/ })
+    .click()
+  await tile(hall, 'Timers').getByText('Nothing is running').waitFor(LIVE)
+
+  const soon = new Date(Date.now() + 60_000).toISOString()
+  await owner.api.calendar.create({ body: { title: 'Choir', startAt: soon } })
+  for (const page of [kitchen, hall]) await tile(page, 'Next up').getByText('Choir').waitFor(LIVE)
+
+  await owner.api.notifications.send({ body: { title: 'Dinner is ready', body: 'Come down.' } })
+  for (const page of [kitchen, hall]) await tile(page, 'What happened').getByText('Dinner is ready').waitFor(LIVE)
+  await tile(hall, 'What happened').getByRole('button', { name: 'Mark as read: Dinner is ready' }).click()
+  for (const page of [kitchen, hall]) await tile(page, 'What happened').getByText('Nothing new.').waitFor(LIVE)
+})
+
+test('a tile fails alone and comes back', async () => {
+  const { page, context } = await open('desktop')
+  await context.request.post(`${server.url}/api/auth/local`, { data: { password: PASSWORD }, headers: { origin: server.url } })
+  await page.route('**/api/calendar?**', (route) =>
+    route.fulfill({ status: 500, json: { error: 'No.', code: 'internal', requestId: 'r-1' } }),
+  )
+  await page.goto(server.url)
+  await tile(page, 'Next up').getByText('r-1').waitFor()
+  await tile(page, 'The house').getByText('All is well').waitFor()
+  await expectAccessible(page)
+  await page.unrouteAll()
+  await tile(page, 'Next up').getByRole('button', { name: 'Try again' }).click()
+  await tile(page, 'Next up').getByText('r-1').waitFor({ state: 'detached' })
+})
+
+test('what is said here is answered in the chat', async () => {
+  const page = await openHome('phone')
+  await page.getByRole('textbox', { name: 'Message to Hearth' }).fill('put soap on the shopping list')
+  await page.keyboard.press('Enter')
+  await page.getByRole('list', { name: 'What was said' }).getByText('put soap on the shopping list').waitFor()
+  await page.waitForURL(/\/chat\/./)
+  await page.getByRole('navigation', { name: 'Areas' }).getByRole('link', { name: 'Home' }).click()
+  await tile(page, 'To-dos').getByText('1 thing to buy').waitFor(LIVE)
+})
+
+test('a guest is shown what guests may see', async () => {
+  const { qr } = await owner.api.pairing.start({ body: { scope: 'guest' } })
+  const { page } = await open('tv')
+  await page.goto(`${server.url}/pair#d=${qr.split('d=')[1] ?? ''}`)
+  await page.getByRole('button', { name: 'Pair this device' }).click()
+  await tile(page, 'What happened').waitFor()
+  expect(new URL(page.url()).pathname).toBe('/')
+  await page.getByRole('textbox', { name: 'Message to Hearth' }).waitFor()
+  expect(await page.getByRole('list', { name: 'Your house' }).getByRole('listitem').count()).toBe(1)
+})
