@@ -58,7 +58,7 @@ export function createDelivery({ db, household, sockets, events, pushers, onFail
       }
     },
 
-    /** Looks at once at what waits for a device; for when its quiet hours or its push token became others. */
+    /** Looks at once at what waits for a device; for when how it may be reached became otherwise. */
     async lookAgain(deviceId: string): Promise<void> {
       const now = Date.now()
       await db.write((tx) => tx.run(LOOK_AGAIN, [now, deviceId, new Date(now - FRESH_MS).toISOString()]))

@@ -17,7 +17,7 @@ const PER_PROVIDER = 16
 /** A gateway adapter has limits of its own; one that forgets them does not hold up anything for ever. */
 const LIMIT_MS = 30_000
 
-const POSTPONE = `UPDATE "notification" SET "attemptAt" = ?, "pushTries" = MAX("pushTries", ?)
+const POSTPONE = `UPDATE "notification" SET "attemptAt" = ?
   WHERE "deviceId" = ${BOUND_TEXT} AND "attemptAt" > 0 AND "attemptAt" <= (? + 0) AND "status" IN ('pending', 'sent')`
 
 export interface PushingDeps {
@@ -32,6 +32,8 @@ export function createPushing({ db, pushers, events, onFailed }: PushingDeps) {
   const providers = new Map<string, ReturnType<typeof createTurns>>()
   /** What a gateway said and could not be written down yet: it is not asked again. */
   const unwritten = new Map<string, PushOutcome>()
+  /** How often in a row nothing went out to a device. */
+  const failures = new Map<string, number>()
 
   function inTurn(provider: string): ReturnType<typeof createTurns> {
     const turns = providers.get(provider) ?? createTurns(PER_PROVIDER)
@@ -49,6 +51,8 @@ export function createPushing({ db, pushers, events, onFailed }: PushingDeps) {
     return Promise.race([answer, tooLong]).finally(() => limit.abort())
   }
 
+  const afterTries = (tries: number): number => BACKOFF_MS[tries - 1] ?? HOUR_MS
+
   function wentOut(tx: Transaction, row: NotificationRow): void {
     const at = new Date().toISOString()
     const isNews = row.status === 'pending'
@@ -60,11 +64,11 @@ export function createPushing({ db, pushers, events, onFailed }: PushingDeps) {
   /** Whatever else of the device is due waits as long, and then comes first: one that no gateway takes holds up no other. */
   function postpone(tx: Transaction, row: NotificationRow): void {
     if (isAcknowledged(row)) return
+    const failed = failures.get(row.deviceId) ?? 1
     const pushTries = row.pushTries + 1
     const now = Date.now()
-    const attemptAt = now + (BACKOFF_MS[pushTries - 1] ?? HOUR_MS)
-    tx.run(POSTPONE, [attemptAt, pushTries, row.deviceId, now])
-    tx.update(NotificationTable, row.id, { pushTries, attemptAt: attemptAt + 1 })
+    tx.run(POSTPONE, [now + afterTries(failed), row.deviceId, now])
+    tx.update(NotificationTable, row.id, { pushTries, attemptAt: now + afterTries(Math.max(failed, pushTries)) + 1 })
   }
 
   function forgetToken(tx: Transaction, row: NotificationRow, { id, push }: PushTarget): void {
@@ -84,7 +88,11 @@ export function createPushing({ db, pushers, events, onFailed }: PushingDeps) {
       const row = db.get(NotificationTable, id) // its turn may have come late
       if (!row || isAcknowledged(row) || row.pushedAt !== null || !isWanted()) return true
       const outcome = unwritten.get(id) ?? (await ask(target, row))
-      if (outcome !== 'retry') unwritten.set(id, outcome)
+      if (outcome === 'retry') failures.set(device.id, (failures.get(device.id) ?? 0) + 1)
+      else {
+        failures.delete(device.id)
+        unwritten.set(id, outcome)
+      }
       await db.write((tx) => {
         const now = db.get(NotificationTable, id)
         if (!now) return
