@@ -6,6 +6,9 @@ import { closeCodes, type serverMessages, socketLimits } from './socket.contract
 import { textFrame } from './socket-frame.ts'
 import type { ServerMessage } from './socket-message.ts'
 
+/** More than this is not held back until the end of a turn: it would count as unread. */
+const TOGETHER_BYTES = 64 * 1024
+
 export type ServerMessages = typeof serverMessages
 
 /**
@@ -70,8 +73,7 @@ export function createSocketRegistry(): SocketRegistry {
   /** Past the socket's own `send`, which would frame and encode anew: without compression it holds nothing back that could be overtaken. */
   function write(socket: WebSocket, wire: Duplex, frame: Buffer): void {
     if (socket.readyState !== socket.OPEN) return
-    // What waits for the end of this turn is not yet the reader's fault.
-    if (wire.writableLength > socketLimits.bufferedBytes && corked.delete(wire)) wire.uncork()
+    if (wire.writableLength > TOGETHER_BYTES && corked.delete(wire)) wire.uncork()
     if (wire.writableLength > socketLimits.bufferedBytes) return socket.close(closeCodes.slowReader)
     if (!corked.has(wire)) {
       if (corked.size === 0) setImmediate(uncork)

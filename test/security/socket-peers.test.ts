@@ -1,0 +1,75 @@
+import { once } from 'node:events'
+import { expect, test, vi } from 'vitest'
+import { WebSocket } from 'ws'
+import { z } from 'zod'
+import { event } from '../../server/kit/events.ts'
+import { topic } from '../../server/kit/topic.ts'
+import { connectSocket, expectTalking } from '../support/socket-client.ts'
+import { frame, rawSocket } from '../support/socket-frames.ts'
+import { startSocketServer } from '../support/socket-server.ts'
+
+const news = topic({ event: event('news', z.object({ n: z.number(), text: z.string() })), access: 'guest', summary: '' })
+const subscribe = '{"type":"subscribe","payload":{"topics":["news"]}}'
+const STALLED = 10
+
+test('a peer gone dark is let go before its third ping, one that answers is kept', async () => {
+  const pingMs = 800
+  const server = await startSocketServer({ pingMs })
+  const dark = new WebSocket(`${server.url.replace('http', 'ws')}/ws?token=guest.dark`, { autoPong: false })
+  await once(dark, 'open')
+  const good = await connectSocket(`${server.url}/ws?token=guest.good`)
+  let pings = 0
+  good.socket.on('ping', () => {
+    pings += 1
+  })
+  await once(dark, 'ping')
+  dark.pong() // the last sign of life
+  const before = pings
+  await vi.waitFor(() => expect(server.registry.isConnected('dark')).toBe(false), { timeout: 20_000, interval: 10 })
+  expect(pings - before).toBeLessThanOrEqual(3)
+  expect(server.registry.isConnected('good')).toBe(true)
+  await expectTalking(good, 'after the dark one is gone')
+  dark.terminate()
+  server.stop()
+})
+
+test('readers that stall are closed with 4408 while one that reads gets everything in order, and memory stays', async () => {
+  const server = await startSocketServer({ topics: [news] })
+  const stalled = await Promise.all(Array.from({ length: STALLED }, (_, at) => rawSocket(server.url, `guest.stalled-${at}`)))
+  const good = await connectSocket(`${server.url}/ws?token=guest.good`)
+  for (const { socket } of stalled) socket.write(frame(0x81, subscribe))
+  good.send(subscribe)
+  await good.next('result')
+  for (const { socket } of stalled) socket.pause()
+  const text = 'x'.repeat(60_000)
+  const before = process.memoryUsage().rss
+  for (let n = 0; n < 300; n += 1) {
+    server.registry.publish('news', { n, text })
+    expect((await good.next('news')).payload.n).toBe(n)
+  }
+  expect(process.memoryUsage().rss - before).toBeLessThan(96 * 1024 * 1024)
+  for (const { socket, code } of stalled) {
+    socket.resume()
+    expect(await code).toBe(4408)
+    socket.destroy()
+  }
+  await expectTalking(good, 'after the stalled are gone')
+  await vi.waitFor(() => expect(server.registry.connectedDevices()).toBe(1))
+  server.stop()
+})
+
+test('what one turn publishes arrives in order before later answers, though it be more than a slow reader may leave', async () => {
+  const server = await startSocketServer({ topics: [news] })
+  const client = await connectSocket(`${server.url}/ws?token=guest.a`)
+  client.send(subscribe)
+  await client.next('result')
+  const text = 'x'.repeat(300)
+  for (let n = 0; n < 3_500; n += 1) server.registry.publish('news', { n, text })
+  await expectTalking(client, 'after a burst')
+  expect(client.messages.map(({ payload }) => payload.n)).toEqual(Array.from({ length: 3_500 }, (_, n) => n))
+  client.socket.close()
+  await client.closed
+  await vi.waitFor(() => expect(server.registry.size()).toBe(0))
+  server.registry.publish('news', { n: 0, text })
+  server.stop()
+})
