@@ -33,7 +33,7 @@ const all: Area[] = [
   { route: 'chat', href: '/chat', label: 'nav.chat', short: 'nav.chat', icon: MessageCircle, right: 'guest', bar: true },
   { route: 'calendar', href: '/calendar', label: 'nav.calendar', short: 'nav.calendar', icon: CalendarDays, right: 'member', bar: true },
   { route: 'todos', href: '/todos', label: 'nav.todos', short: 'nav.todos', icon: ListTodo, right: 'member', bar: true },
-  { route: 'timers', href: '/timers', label: 'nav.timers', short: 'nav.timers', icon: Timer, right: 'member', bar: true },
+  { route: 'timers', href: '/timers', label: 'nav.timers', short: 'nav.timers', icon: Timer, right: 'member' },
   { route: 'memory', href: '/memory', label: 'nav.memory', short: 'nav.memory', icon: Brain, right: 'member' },
   { route: 'household', href: '/household', label: 'nav.household', short: 'nav.household', icon: Users, right: 'member' },
   {

@@ -91,6 +91,24 @@ const visits: Visit[] = [
   { name: 'login', path: '/login', ready: title('Welcome home') },
   { name: 'pair-link', path: `/pair#d=${somebody}`, ready: title(/Come in to/) },
   { name: 'docs', path: '/docs', ready: (page) => page.getByText('/api/status').first().waitFor() },
+  { name: 'home', path: '/', signedIn: true, ready: (page) => page.getByText('Choir').first().waitFor() },
+  {
+    name: 'home-empty',
+    path: '/',
+    signedIn: true,
+    async before(page) {
+      for (const api of ['**/api/todos?**', '**/api/calendar?**', '**/api/timers', '**/api/notifications?**'])
+        await page.route(api, (route) => route.fulfill({ json: [] }))
+    },
+    ready: (page) => page.getByText('Nothing on today or tomorrow.').waitFor(),
+  },
+  {
+    name: 'home-failing',
+    path: '/',
+    signedIn: true,
+    before: failing('**/api/{todos?**,calendar?**,timers,notifications?**,status}'),
+    ready: (page) => page.getByText('r-1').nth(4).waitFor(),
+  },
   {
     name: 'chat-empty',
     path: '/chat',
