@@ -38,6 +38,12 @@ export const routes: Route[] = [
   route({ name: 'calendar', paths: ['/calendar'], page: () => import('./features/calendar/CalendarPage.svelte'), props: none }),
   route({ name: 'todos', paths: ['/todos'], page: () => import('./features/todos/TodosPage.svelte'), props: none }),
   route({ name: 'timers', paths: ['/timers'], page: () => import('./features/timers/TimersPage.svelte'), props: none }),
+  route({
+    name: 'notifications',
+    paths: ['/notifications'],
+    page: () => import('./features/notifications/NotificationsPage.svelte'),
+    props: none,
+  }),
   route({ name: 'household', paths: ['/household'], page: () => import('./features/household/HouseholdPage.svelte'), props: none }),
   route({
     name: 'paired-devices',

@@ -6,6 +6,7 @@ import { homeMessages } from '../features/home/home.messages.ts'
 import { householdMessages } from '../features/household/household.messages.ts'
 import { memoryMessages } from '../features/memory/memory.messages.ts'
 import { modelsMessages } from '../features/models/models.messages.ts'
+import { notificationsMessages } from '../features/notifications/notifications.messages.ts'
 import { pairMessages } from '../features/pair/pair.messages.ts'
 import { pairedDevicesMessages } from '../features/paired-devices/paired-devices.messages.ts'
 import { settingsMessages } from '../features/settings/settings.messages.ts'
@@ -31,6 +32,7 @@ export const en = {
   ...actionsMessages,
   ...memoryMessages,
   ...modelsMessages,
+  ...notificationsMessages,
   ...pairedDevicesMessages,
   ...pairMessages,
   ...settingsMessages,

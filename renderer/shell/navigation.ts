@@ -1,3 +1,4 @@
+import Bell from '@lucide/svelte/icons/bell'
 import Bot from '@lucide/svelte/icons/bot'
 import Brain from '@lucide/svelte/icons/brain'
 import CalendarDays from '@lucide/svelte/icons/calendar-days'
@@ -34,6 +35,14 @@ const all: Area[] = [
   { route: 'calendar', href: '/calendar', label: 'nav.calendar', short: 'nav.calendar', icon: CalendarDays, right: 'member', bar: true },
   { route: 'todos', href: '/todos', label: 'nav.todos', short: 'nav.todos', icon: ListTodo, right: 'member', bar: true },
   { route: 'timers', href: '/timers', label: 'nav.timers', short: 'nav.timers', icon: Timer, right: 'member' },
+  {
+    route: 'notifications',
+    href: '/notifications',
+    label: 'nav.notifications',
+    short: 'nav.notificationsShort',
+    icon: Bell,
+    right: 'guest',
+  },
   { route: 'memory', href: '/memory', label: 'nav.memory', short: 'nav.memory', icon: Brain, right: 'member' },
   { route: 'household', href: '/household', label: 'nav.household', short: 'nav.household', icon: Users, right: 'member' },
   {

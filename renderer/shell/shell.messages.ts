@@ -7,6 +7,8 @@ export const shellMessages = {
   'nav.calendar': 'Calendar',
   'nav.todos': 'To-dos',
   'nav.timers': 'Timers',
+  'nav.notifications': 'Notifications',
+  'nav.notificationsShort': 'News',
   'nav.household': 'Household',
   'nav.more': 'More',
   'nav.moreTitle': 'More of Hearth',

@@ -1,0 +1,128 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Browser, Page, WebSocketRoute } from 'playwright'
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
+import type { Browser as Owner } from '../support/house.ts'
+import { BY_ENVIRONMENT, dataRoot, type ServerProcess, startServer } from '../support/process.ts'
+import { expectAccessible, openChromium, openContext, picture, type screens } from './browser.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+const data = dataRoot()
+let server: ServerProcess
+let owner: Owner
+let browser: Browser
+const faults: string[][] = []
+
+beforeAll(async () => {
+  expect(existsSync(join(import.meta.dirname, '..', '..', 'dist', 'renderer', 'index.html')), 'the window is built').toBe(true)
+  server = await startServer(data.path, { env: BY_ENVIRONMENT })
+  owner = await server.owner()
+  browser = await openChromium()
+})
+afterAll(async () => {
+  await browser?.close()
+  await server?.stop()
+  data[Symbol.dispose]()
+})
+afterEach(async () => {
+  for (const context of browser.contexts()) await context.close()
+  expect(faults.splice(0).flat()).toEqual([])
+})
+
+/** Waits as long as a busy machine may need. */
+const soon = <T>(read: () => T) => expect.poll(read, { timeout: 20_000 })
+const statusOf = async (id: string) => (await owner.api.notifications.get({ params: { id } })).status
+const toasts = (page: Page) => page.getByRole('region', { name: 'Messages' })
+const entries = (page: Page) => page.getByRole('list', { name: 'Notifications' }).getByRole('listitem')
+
+/** A page on a device of its own, paired through the link that a camera would open. */
+async function pair(name: string, screen: keyof typeof screens, prepare?: (page: Page) => Promise<void>) {
+  const opened = await openContext(browser, screen)
+  faults.push(opened.faults)
+  await prepare?.(opened.page)
+  const { webQr } = await owner.api.pairing.start({ body: { scope: 'member' } })
+  await opened.page.goto(`${server.url}/pair${new URL(webQr).hash}`)
+  await opened.page.getByLabel('Name of this device').fill(name)
+  await opened.page.getByRole('button', { name: 'Pair this device' }).click()
+  const deviceId = await soon(
+    async () => (await owner.api.pairedDevices.list()).find((device) => device.name === name && device.isConnected)?.id,
+  )
+    .toBeDefined()
+    .then(async () => (await owner.api.pairedDevices.list()).find((device) => device.name === name)?.id ?? '')
+  return { ...opened, deviceId }
+}
+
+async function send(deviceId: string, title: string, more: { category?: 'REMINDER'; data?: Record<string, string> } = {}) {
+  const sent = await owner.api.notifications.send({ body: { title, body: 'Told by the house.', deviceId, ...more } })
+  if ('items' in sent) throw new Error('one device makes one record')
+  return sent.id
+}
+
+it('brings a notification to a phone, counts it and has it read', async () => {
+  const { page, deviceId } = await pair('A phone', 'phone')
+  const id = await send(deviceId, 'Dinner is ready')
+  await toasts(page).getByText('Dinner is ready').waitFor()
+  await soon(() => statusOf(id)).toBe('delivered')
+  await page.getByRole('button', { name: /^More.*1 unread/ }).click()
+  await page
+    .getByRole('dialog')
+    .getByRole('link', { name: /^Notifications.*1 unread/ })
+    .click()
+  await entries(page).getByText('Dinner is ready').waitFor()
+  await picture(page, 'notifications-phone')
+  await expectAccessible(page)
+  await page.getByRole('button', { name: 'Dismiss: Dinner is ready' }).click()
+  await soon(() => statusOf(id)).toBe('read')
+  await page.getByRole('button', { name: 'More', exact: true }).waitFor()
+})
+
+it('does what the buttons of a reminder say', async () => {
+  const { page, deviceId } = await pair('A second phone', 'phone')
+  const wash = await owner.api.todos.create({ body: { title: 'Hang up the washing' } })
+  const call = await owner.api.todos.create({ body: { title: 'Call the baker' } })
+  const first = await send(deviceId, 'Hang up the washing', { category: 'REMINDER', data: { todoId: wash.id } })
+  const second = await send(deviceId, 'Call the baker', { category: 'REMINDER', data: { todoId: call.id } })
+  await page.goto(`${server.url}/notifications`)
+  await page.getByRole('button', { name: 'Mark done: Hang up the washing' }).click()
+  await soon(() => statusOf(first)).toBe('read')
+  const done = await owner.api.todos.list({ query: { status: 'completed' } })
+  expect(done.map(({ title }) => title)).toContain('Hang up the washing')
+  await page.getByRole('button', { name: 'Snooze 15 min: Call the baker' }).click()
+  await soon(() => statusOf(second)).toBe('read')
+  const open = await owner.api.todos.list({ query: { status: 'open' } })
+  const snoozed = open.find(({ id }) => id === call.id)
+  expect(Date.parse(snoozed?.remindAt ?? '') - Date.now()).toBeGreaterThan(13 * 60_000)
+})
+
+it('shows exactly what was missed while the line was cut, told in one go', async () => {
+  let isCut = false
+  const lines = new Set<WebSocketRoute>()
+  const { page, deviceId } = await pair('A tablet', 'desktop', (opened) =>
+    opened.routeWebSocket(/\/ws$/, (line) => {
+      if (isCut) return void line.close()
+      line.connectToServer()
+      lines.add(line)
+    }),
+  )
+  await page.goto(`${server.url}/notifications`)
+  await page.getByText('Nothing so far').waitFor()
+  const isConnected = async () => (await owner.api.pairedDevices.list()).find(({ id }) => id === deviceId)?.isConnected
+  await soon(isConnected).toBe(true)
+  isCut = true
+  for (const line of lines) await line.close()
+  await soon(isConnected).toBe(false)
+  const missed = [await send(deviceId, 'One'), await send(deviceId, 'Two'), await send(deviceId, 'Three')]
+  expect(await Promise.all(missed.map(statusOf))).toEqual(['pending', 'pending', 'pending'])
+  isCut = false
+  await toasts(page).getByText('3 notifications while you were away').waitFor()
+  expect(await toasts(page).getByRole('group').count()).toBe(1)
+  for (const id of missed) await soon(() => statusOf(id)).toBe('delivered')
+  await soon(() => entries(page).count()).toBe(3)
+  await page.getByRole('link', { name: /^Notifications.*3 unread/ }).waitFor()
+  await page.getByRole('button', { name: 'Mark all as read' }).click()
+  for (const id of missed) await soon(() => statusOf(id)).toBe('read')
+  await page.reload()
+  await soon(() => entries(page).count()).toBe(3)
+  expect(await toasts(page).getByRole('group').count()).toBe(0)
+})
