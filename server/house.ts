@@ -31,6 +31,7 @@ import { createConversationsService } from './modules/chat/conversations.service
 import { createDecisions } from './modules/chat/decisions.ts'
 import { createRepliesService } from './modules/chat/replies.service.ts'
 import { createTools } from './modules/chat/tools.ts'
+import { createDiscovery } from './modules/discovery/discovery.module.ts'
 import { createHousehold } from './modules/household/household.module.ts'
 import { createHouseholdService } from './modules/household/household.service.ts'
 import { createKeys } from './modules/keys/keys.module.ts'
@@ -249,6 +250,16 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
     createKeys({ keys }),
     createSettings({ settings }),
     createTrust({ authority }),
+    createDiscovery({
+      enabled: env.SERVICE_DISCOVERY,
+      listening: deps.listening,
+      identity() {
+        const id = household.house()?.instanceId
+        return id === undefined ? null : { id, name: household.get().household.displayName }
+      },
+      onFault: (err) => log.warn({ err }, 'this Hearth could not be announced in the network'),
+      version: deps.version,
+    }),
     models,
     memory,
     createMcp({ db, actions, secretsKey: () => secrets.get('SERVICE_SECRETS_KEY'), version: deps.version, log }),

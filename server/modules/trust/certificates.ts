@@ -76,7 +76,7 @@ export async function createServerIdentity(root: Identity, names: string[], now:
         new x509.BasicConstraintsExtension(false, undefined, true),
         new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
         new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
-        new x509.SubjectAlternativeNameExtension(names.map((value) => ({ type: isIP(value) ? 'ip' : 'dns', value }))),
+        new x509.SubjectAlternativeNameExtension(names.map((value) => ({ type: isIP(value) ? ('ip' as const) : ('dns' as const), value }))),
         await x509.SubjectKeyIdentifierExtension.create(keys.publicKey, false, crypto),
         await x509.AuthorityKeyIdentifierExtension.create(issuer.publicKey, false, crypto),
       ],
