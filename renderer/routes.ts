@@ -62,6 +62,7 @@ export const routes: Route[] = [
     page: () => import('./features/docs/DocsPage.svelte'),
     props: none,
   }),
+  route({ name: 'trust', paths: ['/trust'], access: 'open', page: () => import('./features/trust/TrustPage.svelte'), props: none }),
   route({
     name: 'setup',
     paths: ['/setup'],

@@ -14,6 +14,7 @@ import { setupMessages } from '../features/setup/setup.messages.ts'
 import { signInMessages } from '../features/sign-in/sign-in.messages.ts'
 import { timersMessages } from '../features/timers/timers.messages.ts'
 import { todosMessages } from '../features/todos/todos.messages.ts'
+import { trustMessages } from '../features/trust/trust.messages.ts'
 import { shellMessages } from '../shell/shell.messages.ts'
 import { uiMessages } from '../ui/ui.messages.ts'
 
@@ -37,4 +38,5 @@ export const en = {
   ...pairMessages,
   ...settingsMessages,
   ...docsMessages,
+  ...trustMessages,
 }
