@@ -2,7 +2,7 @@ import { type LookupAddress, lookup as systemLookup } from 'node:dns'
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
-import { Agent, buildConnector, type Dispatcher, request } from 'undici'
+import type { Agent, buildConnector, Dispatcher } from 'undici'
 import { AppError, forbidden, invalid } from './errors.ts'
 import { isPublicAddress } from './public-address.ts'
 
@@ -131,6 +131,11 @@ function follow({ url, method, headers, body }: Hop, status: number, location: s
   return { url: next, method: toGet ? 'GET' : method, headers: Object.fromEntries(unbodied), body: toGet ? undefined : body }
 }
 
+type Undici = typeof import('undici')
+
+/** With the first call: it is large, and a house that asks nobody outside never needs it. */
+const loadUndici = (): Promise<Undici> => import('undici')
+
 /**
  * Makes a fetch for addresses that come from outside: it reaches the public internet alone, checks each redirect and each resolved address
  * anew, and bounds time and size. It throws 403 `address_blocked`, 502 `upstream_failed`, 504 `timeout`; any status is an answer.
@@ -160,16 +165,19 @@ export function createGuardedFetch({
     })
   }
 
-  const connectTo = buildConnector({ lookup: checkedLookup, timeout: WAIT_MS })
-  const connect: buildConnector.connector = (options, then) =>
-    connectTo(options, (...outcome) => {
-      const socket: Socket | null = outcome[1]
-      if (!socket || mayReach(socket.remoteAddress)) return void then(...outcome)
-      socket.destroy()
-      then(blocked(), null)
-    })
+  function checkedConnector(undici: Undici): buildConnector.connector {
+    const connectTo = undici.buildConnector({ lookup: checkedLookup, timeout: WAIT_MS })
+    return (options, then) =>
+      connectTo(options, (...outcome) => {
+        const socket: Socket | null = outcome[1]
+        if (!socket || mayReach(socket.remoteAddress)) return void then(...outcome)
+        socket.destroy()
+        then(blocked(), null)
+      })
+  }
 
   async function ask({ url, method, headers, body }: Hop, dispatcher: Agent, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+    const { request } = await loadUndici()
     checkUrl(url)
     const { username, password } = url
     const bare = new URL(url)
@@ -210,8 +218,9 @@ export function createGuardedFetch({
     const first = { url: readUrl(url), method, headers: checkHeaders(headers), body }
     const timeout = AbortSignal.timeout(waitMs)
     const ends = signal ? AbortSignal.any([signal, timeout]) : timeout
+    const undici = await loadUndici()
     // One for each call, so that no connection outlives the check of its address.
-    const dispatcher = new Agent({ connect, headersTimeout: 0, bodyTimeout: 0 })
+    const dispatcher = new undici.Agent({ connect: checkedConnector(undici), headersTimeout: 0, bodyTimeout: 0 })
     try {
       const over = new Promise<never>((_, reject) => {
         if (ends.aborted) reject(tooSlow())

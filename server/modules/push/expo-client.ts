@@ -1,5 +1,5 @@
 import type { Expo, ExpoClientOptions } from 'expo-server-sdk'
-import { Agent, type Dispatcher, Dispatcher1Wrapper } from 'undici'
+import type { Dispatcher } from 'undici'
 import type { Rests } from './rests.ts'
 
 export interface ExpoClientDeps {
@@ -37,7 +37,7 @@ export function createExpoClient({ accessToken, baseUrl, rests }: ExpoClientDeps
   const aim = baseUrl === undefined ? null : aimedAt(new URL(baseUrl))
 
   return async <T>(signal: AbortSignal, work: (expo: Expo) => Promise<T>): Promise<T> => {
-    const { Expo } = await import('expo-server-sdk')
+    const [{ Expo }, { Agent, Dispatcher1Wrapper }] = await Promise.all([import('expo-server-sdk'), import('undici')])
     signal.throwIfAborted()
     const agent = new Agent({ connect: { timeout: CONNECT_MS }, maxResponseSize: MAX_ANSWER_BYTES })
     const dispatcher = agent.compose((dispatch) => (options, handler) => {
