@@ -2,7 +2,7 @@ import type { Browser, BrowserContext, Page } from 'playwright'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import type { Browser as Owner } from '../support/house.ts'
 import { BY_ENVIRONMENT, dataRoot, PASSWORD, type ServerProcess, startServer } from '../support/process.ts'
-import { expectAccessible, openChromium, openContext, type screens } from './browser.ts'
+import { expectAccessible, openChromium, openContext, picture, type screens } from './browser.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -62,7 +62,7 @@ test('two windows see what the other changes', async () => {
   await hall.getByRole('button', { name: 'Undo' }).click()
   await ferns(kitchen).waitFor(LIVE)
 
-  await tile(hall, 'Timers').getByRole('button', { name: '5 min' }).click()
+  await tile(hall, 'Timers').getByRole('button', { name: '5 mins' }).click()
   const timer = tile(kitchen, 'Timers').getByRole('timer')
   await timer.waitFor(LIVE)
   expect(await timer.textContent()).toMatch(/^\s*[45]:\d\d\s*$/)
@@ -114,5 +114,26 @@ test('a guest is shown what guests may see', async () => {
   await tile(page, 'What happened').waitFor()
   expect(new URL(page.url()).pathname).toBe('/')
   await page.getByRole('textbox', { name: 'Message to Hearth' }).waitFor()
-  expect(await page.getByRole('list', { name: 'Your house' }).getByRole('listitem').count()).toBe(1)
+  const tiles = page.getByRole('list', { name: 'Your house' }).locator('> li')
+  expect(await tiles.count()).toBe(1)
+})
+
+test('on a TV the tiles are reached and acted on by arrows alone', async () => {
+  await owner.api.todos.create({ body: { title: 'Feed the cat', dueAt: today() } })
+  const page = await openHome('tv', '/?tv')
+  await tile(page, 'To-dos').getByText('Feed the cat').waitFor()
+  await picture(page, 'home-on-tv')
+  await expectAccessible(page)
+  const box = page.getByRole('checkbox', { name: /Feed the cat/ })
+  const focused = () => box.evaluate((element) => element === document.activeElement)
+  await page.getByRole('navigation', { name: 'Areas' }).getByRole('link', { name: 'Home' }).focus()
+  for (const key of ['ArrowDown', 'ArrowDown', 'ArrowRight', 'ArrowDown', 'ArrowDown', 'ArrowDown']) {
+    if (await focused()) break
+    await page.keyboard.press(key)
+  }
+  expect(await focused()).toBe(true)
+  await page.keyboard.press('Space')
+  await expect
+    .poll(async () => (await owner.api.todos.list({ query: { status: 'open' } })).map(({ title }) => title), LIVE)
+    .not.toContain('Feed the cat')
 })

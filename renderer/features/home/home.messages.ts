@@ -21,7 +21,6 @@ export const homeMessages = {
   'home.notificationsNone': 'Nothing new.',
   'home.read': (title: string) => `Mark as read: ${title}`,
   'home.readAll': 'Mark all as read',
-  'home.readFailed': (what: string) => `It is still unread. ${what}`,
   'home.status': 'The house',
   'home.ok': 'All is well',
   'home.degraded': 'Not everything works',

@@ -1,22 +1,17 @@
 import type { CalendarEvent } from '../../../server/modules/calendar/calendar.contract.ts'
 import type { LlmStatus } from '../../../server/modules/models/models.contract.ts'
-import type { Notification } from '../../../server/modules/notifications/notifications.contract.ts'
 import type { Status } from '../../../server/modules/status/status.contract.ts'
 import type { Hearth } from '../../app-context.ts'
-import { describeError } from '../../messages/describe-error.ts'
-import { t } from '../../messages/messages.ts'
 import { addDays, dayOf, instant } from '../../messages/zone.ts'
 import { Resource } from '../../ui/resource.svelte.ts'
 import { whileLive } from '../../ui/while-live.ts'
 import { byDay, type Entry } from '../calendar/agenda.ts'
 import { Home } from '../household/home.state.svelte.ts'
-import { timersOf } from '../timers/timers.state.svelte.ts'
 
 const REFRESH_MS = 60_000
 /** That a model was loaded is no topic. */
 const STATUS_MS = 20_000
 const MINUTE_MS = 60_000
-const NEWEST = 100
 /** Today and tomorrow. */
 const DAYS = 2
 
@@ -27,7 +22,6 @@ export class HomeState {
   readonly model: Resource<LlmStatus>
   readonly memories: Resource<{ chunks: number }>
   readonly events: Resource<CalendarEvent[]>
-  readonly notifications: Resource<Notification[]>
   now = $state(Date.now())
   readonly #hearth: Hearth
 
@@ -45,10 +39,6 @@ export class HomeState {
       const { zone } = this.home
       return client.calendar.list({ query: { from: instant(from, '00:00', zone), to: instant(to, '00:00', zone) } }, { signal })
     })
-    this.notifications = new Resource((signal) => {
-      const { here } = timersOf(hearth)
-      return client.notifications.list({ query: { limit: NEWEST, ...(here === null ? {} : { deviceId: here }) } }, { signal })
-    })
   }
 
   /** Today and tomorrow by the clock of the house. */
@@ -61,11 +51,6 @@ export class HomeState {
   get upcoming(): Map<string, Entry[]> {
     const ahead = (this.events.value ?? []).filter(({ startAt, endAt }) => Math.max(Date.parse(startAt), Date.parse(endAt)) >= this.now)
     return byDay(ahead, this.period, this.home.zone)
-  }
-
-  /** Undefined until they have been read once. */
-  get unread(): Notification[] | undefined {
-    return this.notifications.value?.filter(({ status }) => status !== 'read')
   }
 
   /** Keeps the greeting and what is over right; returns what ends that. */
@@ -95,36 +80,5 @@ export class HomeState {
 
   watchEvents(): () => void {
     return whileLive(this.#hearth.live, ['calendar.changed', 'household.changed'], () => void this.events.load(), REFRESH_MS)
-  }
-
-  watchNotifications(): () => void {
-    return whileLive(this.#hearth.live, ['notification.changed'], () => void this.notifications.load(), REFRESH_MS)
-  }
-
-  /** Shows it as read at once, and as it was where the server refuses. */
-  async read({ id }: Notification): Promise<void> {
-    const readAt = new Date().toISOString()
-    const mark = ({ ...other }: Notification): Notification => (other.id === id ? { ...other, status: 'read', readAt } : other)
-    await this.#marking(mark, () => this.#hearth.client.notifications.ack({ params: { id }, body: { status: 'read' } }))
-  }
-
-  async readAll(): Promise<void> {
-    const readAt = new Date().toISOString()
-    await this.#marking(
-      (other) => ({ ...other, status: 'read', readAt }),
-      () => this.#hearth.client.notifications.readAll(),
-    )
-  }
-
-  async #marking(mark: (notification: Notification) => Notification, act: () => Promise<unknown>): Promise<void> {
-    const before = this.notifications.value
-    this.notifications.value = before?.map(mark)
-    try {
-      await act()
-    } catch (error) {
-      this.notifications.value = before
-      this.#hearth.toasts.show(t('home.readFailed', describeError(error).what), { tone: 'loss' })
-    }
-    void this.notifications.load()
   }
 }

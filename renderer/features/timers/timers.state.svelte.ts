@@ -50,18 +50,13 @@ export class TimersState {
     return this.#all.toSorted((a, b) => Number(this.rings(b)) - Number(this.rings(a)) || this.left(a) - this.left(b))
   }
 
-  /** The device that this window is to the server; null until it is known. */
-  get here(): string | null {
-    return this.#deps.session.device?.id ?? this.#here
-  }
-
   get ringing(): Running[] {
     return this.#all.filter((timer) => this.rings(timer))
   }
 
   /** Whether one of those that ring was set here and not long ago. */
   get sounds(): boolean {
-    const { here } = this
+    const here = this.#deps.session.device?.id ?? this.#here
     return this.ringing.some(
       (timer) => this.now - timer.endsHere < FRESH_MS && (here === null || timer.deviceId === undefined || timer.deviceId === here),
     )
