@@ -9,6 +9,7 @@ import { Live } from './live.svelte.ts'
 import { Router } from './router.svelte.ts'
 import { notFoundRoute, routes } from './routes.ts'
 import { Session } from './session.svelte.ts'
+import { keepWindow } from './shell/keep-window.ts'
 import { Layout } from './shell/layout.svelte.ts'
 import { Palette } from './shell/palette.svelte.ts'
 import { Shortcuts } from './shell/shortcuts.svelte.ts'
@@ -35,7 +36,9 @@ const live = new Live({
 })
 
 router.start()
-void session.load()
+void session.load().then(() => {
+  if (session.status === 'ready') void keepWindow()
+})
 
 const target = document.getElementById('app')
 if (!target) throw new Error('The page has no element #app.')

@@ -30,17 +30,19 @@ export function openChromium(): Promise<Browser> {
   })
 }
 
-/** A browser of its own: cookies, storage and screen. Faults on its pages collect in `faults`. */
+/** A browser of its own: cookies, storage and screen. Faults on its pages collect in `faults`. Answers can be put on only where no worker is. */
 export async function openContext(
   browser: Browser,
   screen: keyof typeof screens,
   dark = false,
+  serviceWorkers: 'allow' | 'block' = 'block',
 ): Promise<{ context: BrowserContext; page: Page; faults: string[] }> {
   const context = await browser.newContext({
     viewport: screens[screen],
     colorScheme: dark ? 'dark' : 'light',
     locale: 'en-GB',
     reducedMotion: 'reduce',
+    serviceWorkers,
   })
   const page = await context.newPage()
   const faults: string[] = []

@@ -59,6 +59,35 @@ async function send(deviceId: string, title: string, more: { category?: 'REMINDE
   return sent.id
 }
 
+it('opens without the server once it was there, and says that it is gone', async () => {
+  using own = dataRoot()
+  const house = await startServer(own.path, { env: BY_ENVIRONMENT })
+  try {
+    const { page, context } = await openContext(browser, 'phone', false, 'allow')
+    await page.goto(`${house.url}/login`)
+    await page.getByRole('heading', { name: 'Welcome home' }).waitFor()
+    await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined))
+    const manifest = (await (await context.request.get(`${house.url}/manifest.webmanifest`)).json()) as { icons: { src: string }[] }
+    for (const { src } of manifest.icons) expect((await context.request.get(house.url + src)).headers()['content-type']).toMatch(/^image\//)
+    const kept = await page.evaluate(async () => {
+      const names = await caches.keys()
+      const requests = await (await caches.open(names[0] ?? '')).keys()
+      return { names, paths: requests.map(({ url }) => new URL(url).pathname) }
+    })
+    expect(kept.names).toHaveLength(1)
+    expect(kept.paths).toContain('/')
+    expect(kept.paths.filter((path) => path.startsWith('/api/'))).toEqual([])
+    await house.kill()
+    await page.goto(`${house.url}/todos`)
+    await page.getByText('Hearth did not answer.').first().waitFor()
+    await page.evaluate(() => document.fonts.ready)
+    await picture(page, 'offline-phone')
+    await expectAccessible(page)
+  } finally {
+    await house.kill()
+  }
+})
+
 it('brings a notification to a phone, counts it and has it read', async () => {
   const { page, deviceId } = await pair('A phone', 'phone')
   const id = await send(deviceId, 'Dinner is ready')
