@@ -40,7 +40,7 @@ export const trustMessages = {
   'trust.steps.macos.1': 'Open hearth-ca.crt. Keychain Access puts it under “login”.',
   'trust.steps.macos.2': 'Open it there by a double click, unfold “Trust”, and choose “Always Trust”.',
   'trust.steps.macos.3': 'Close the window and confirm with your password.',
-  'trust.steps.linux.1': 'Open chrome://certificate-manager and choose “Your certificates”, “Installed by you”.',
+  'trust.steps.linux.1': 'Open chrome://certificate-manager and choose “Local certificates”, “Installed by you”.',
   'trust.steps.linux.2': 'Beside “Trusted Certificates” choose Import, and then hearth-ca.crt.',
   'trust.steps.linux.3': 'Close the browser and open it again.',
   'trust.steps.firefox.1': 'Open Firefox’s Settings and search for “certificates”. Choose “View Certificates”.',
