@@ -37,8 +37,13 @@ const toasts = (page: Page) => page.getByRole('region', { name: 'Messages' })
 const entries = (page: Page) => page.getByRole('list', { name: 'Notifications' }).getByRole('listitem')
 
 /** A page on a device of its own, paired through the link that a camera would open. */
-async function pair(name: string, screen: keyof typeof screens, prepare?: (page: Page) => Promise<void>) {
-  const opened = await openContext(browser, screen)
+async function pair(
+  name: string,
+  screen: keyof typeof screens,
+  prepare?: (page: Page) => Promise<void>,
+  workers: 'allow' | 'block' = 'block',
+) {
+  const opened = await openContext(browser, screen, false, workers)
   faults.push(opened.faults)
   await prepare?.(opened.page)
   const { webQr } = await owner.api.pairing.start({ body: { scope: 'member' } })
@@ -154,4 +159,53 @@ it('shows exactly what was missed while the line was cut, told in one go', async
   await page.reload()
   await soon(() => entries(page).count()).toBe(3)
   expect(await toasts(page).getByRole('group').count()).toBe(0)
+})
+
+it('shows what is pushed while no window is open, with its buttons, and acknowledges it', async () => {
+  const { page, context, deviceId } = await pair('A phone that sleeps', 'phone', undefined, 'allow')
+  await context.grantPermissions(['notifications'], { origin: server.url })
+  await page.goto(`${server.url}/notifications`)
+  await page.getByRole('button', { name: 'Show them here' }).waitFor()
+  await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined))
+  const todo = await owner.api.todos.create({ body: { title: 'Water the basil' } })
+  const scope = `${server.url}/`
+  const devtools = await context.newCDPSession(page)
+  const registrations: { registrationId: string; scopeURL: string }[] = []
+  devtools.on('ServiceWorker.workerRegistrationUpdated', (event) => registrations.push(...event.registrations))
+  await devtools.send('ServiceWorker.enable')
+  await soon(() => registrations.some(({ scopeURL }) => scopeURL === scope)).toBe(true)
+  const { registrationId = '' } = registrations.find(({ scopeURL }) => scopeURL === scope) ?? {}
+  // The line is closed, so that only the worker can say that it arrived.
+  await page.goto(`${server.url}/icon.svg`)
+  await soon(async () => (await owner.api.pairedDevices.list()).find(({ id }) => id === deviceId)?.isConnected).toBe(false)
+  const id = await send(deviceId, 'Water the basil', { category: 'REMINDER', data: { todoId: todo.id } })
+  expect(await statusOf(id)).toBe('pending')
+  const message = {
+    id,
+    title: 'Water the basil',
+    body: 'Now.',
+    level: 'info',
+    category: 'REMINDER',
+    actions: ['Mark Done', 'Snooze 15min'],
+    data: { todoId: todo.id },
+  }
+  await devtools.send('ServiceWorker.deliverPushMessage', { origin: server.url, registrationId, data: JSON.stringify(message) })
+  await soon(() => statusOf(id)).toBe('delivered')
+  const [worker] = context.serviceWorkers()
+  const shown = await worker?.evaluate(async () => {
+    const { registration } = globalThis as unknown as { registration: ServiceWorkerRegistration }
+    const notifications = (await registration.getNotifications()) as (Notification & { actions: { action: string }[] })[]
+    return notifications.map(({ title, actions }) => ({ title, actions: actions.map(({ action }) => action) }))
+  })
+  expect(shown).toEqual([{ title: 'Water the basil', actions: ['Mark Done', 'Snooze 15min'] }])
+  await worker?.evaluate(async () => {
+    const scope = globalThis as unknown as {
+      registration: ServiceWorkerRegistration
+      NotificationEvent: new (type: string, init: object) => Event
+    }
+    const [notification] = await scope.registration.getNotifications()
+    dispatchEvent(new scope.NotificationEvent('notificationclick', { notification, action: 'Mark Done' }))
+  })
+  await soon(() => statusOf(id)).toBe('read')
+  expect((await owner.api.todos.list({ query: { status: 'completed' } })).map(({ title }) => title)).toContain('Water the basil')
 })
