@@ -30,7 +30,7 @@ test('SIGTERM in the middle of a reply, with sockets and idle connections open: 
   idle.on('error', () => undefined)
   const answer = await owner.fetch('/api/chat', {
     method: 'POST',
-    body: '{"message":"Hello"}',
+    body: '{"message":"Tell me a story"}',
     headers: { 'content-type': 'application/json' },
   })
   const reader = answer.body?.getReader()
@@ -52,7 +52,7 @@ test('SIGTERM in the middle of a reply, with sockets and idle connections open: 
   const [conversation] = await (await again.owner()).api.chat.list({ query: {} })
   const kept = await (await again.owner()).api.chat.get({ params: { id: conversation?.id ?? '' } })
   expect(kept.messages).toMatchObject([
-    { role: 'user', content: 'Hello' },
+    { role: 'user', content: 'Tell me a story' },
     { role: 'assistant', status: 'aborted', content: expect.stringMatching(/^word 0 /) },
   ])
 })
@@ -133,7 +133,7 @@ test('with few file handles it refuses connections rather than end, serves those
   for (const [method, path, body] of [
     ['POST', '/api/keys', '{"label":"key","scope":"guest"}'],
     ['PATCH', '/api/settings', '{"SERVICE_ALLOWED_HOSTS":"attic.lan"}'],
-    ['POST', '/api/chat', '{"message":"Hello"}'],
+    ['POST', '/api/chat', '{"message":"Tell me a story"}'],
   ] as const) {
     expect([200, 201, 500, 503], path).toContain(await ask(method, path, body))
   }
@@ -142,7 +142,7 @@ test('with few file handles it refuses connections rather than end, serves those
   await expect.poll(() => owner.api.status.get().then(({ status }) => status), { timeout: 10_000 }).toBe('ok')
   const answer = await owner.fetch('/api/chat', {
     method: 'POST',
-    body: '{"message":"Hello"}',
+    body: '{"message":"Tell me a story"}',
     headers: { 'content-type': 'application/json' },
   })
   expect(answer.status).toBe(200)

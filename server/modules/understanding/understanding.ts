@@ -44,7 +44,10 @@ export function createUnderstanding({ languages }: UnderstandingOptions) {
     prepare(): Promise<void> {
       preparing ??= (async () => {
         for (const language of languages()) await engineOf(language).prepare()
-      })()
+      })().catch((error: unknown) => {
+        preparing = undefined // what could not be read now may be read at the next sentence
+        throw error
+      })
       return preparing
     },
     /** Null where some of it is not understood. The first call compiles the languages. */
