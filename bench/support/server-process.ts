@@ -86,6 +86,8 @@ export async function startPeer(script: string, core: 0 | 1): Promise<{ pid: num
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { PATH: process.env.PATH, NODE_ENV: 'production' },
   })
+  // A bench that breaks off leaves none behind; one that ended cannot be killed again.
+  process.once('exit', () => child.exitCode ?? child.kill('SIGTERM'))
   const [, port = ''] = await firstLine(child, /peer on (\d+)/)
   return { pid: child.pid ?? 0, url: `http://127.0.0.1:${port}`, stop: () => end(child) }
 }
