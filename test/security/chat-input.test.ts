@@ -156,7 +156,7 @@ test('a hundred chats at once: some talk, some wait, the rest are told so, and w
   try {
     const device = await busy.pair('Phone')
     const leaving = new AbortController()
-    const chats = Array.from({ length: 100 }, () => device.fetch('/api/chat', { ...json({ message: 'Hello' }), signal: leaving.signal }))
+    const chats = Array.from({ length: 100 }, () => device.fetch('/api/chat', { ...json({ message: 'Tell me a story' }), signal: leaving.signal }))
     const refused: Response[] = []
     for (const chat of chats) void chat.then((answer) => answer.status !== 200 && refused.push(answer)).catch(() => undefined)
     const MAY_WAIT = 32
@@ -172,7 +172,7 @@ test('a hundred chats at once: some talk, some wait, the rest are told so, and w
     await Promise.allSettled(chats)
     await expect.poll(() => host.open.size, { timeout: 5_000 }).toBe(0)
 
-    const next = device.fetch('/api/chat', json({ message: 'Hello again' }))
+    const next = device.fetch('/api/chat', json({ message: 'Go on with the story' }))
     await expect.poll(() => host.open.size, { timeout: 5_000 }).toBe(1)
     for (const finish of host.open) finish()
     const [, reply] = (await (await next).text()).split('\n')
@@ -193,7 +193,7 @@ test('a model host that fails is an upstream failure, and its words and key stay
   })
   const failing = await startHouse({ env: { SERVICE_LLM_BASE_URL: `${host.url}/v1`, SERVICE_LLM_API_KEY: 'sk-of-the-house' } })
   try {
-    const answer = await (await failing.pair('Phone')).fetch('/api/chat', json({ message: 'Hello' }))
+    const answer = await (await failing.pair('Phone')).fetch('/api/chat', json({ message: 'Tell me a story' }))
     const text = await answer.text()
     expect([502, 503], text).toContain(answer.status)
     expect(text).not.toMatch(/sk-of-the-house|\/srv\/|\.ts:/)
