@@ -18,12 +18,12 @@ test('the owner signs in by password and sees the empty house', async () => {
 
 test('a phone pairs, talks and is revoked at once', async () => {
   const phone = await house.pair('Bob’s phone')
-  const answer = await phone.api.chat.send({ body: { message: 'Hello there' } })
+  const answer = await phone.api.chat.send({ body: { message: 'Tell me a story' } })
   const [head = '', ...rest] = (await answer.text()).split('\n')
   expect(JSON.parse(head)).toMatchObject({ conversationId: expect.any(String), messageId: expect.any(String) })
   expect(rest.join('\n')).toContain('language model')
   const [conversation] = await phone.api.chat.list({ query: {} })
-  expect(conversation?.title).toBe('There')
+  expect(conversation?.title).toBe('Tell me a story')
   const owner = await house.owner()
   expect(await owner.api.pairedDevices.list()).toMatchObject([{ name: 'Bob’s phone', type: 'phone', scope: 'member', isConnected: false }])
   await owner.api.pairedDevices.revoke({ params: { id: phone.id } })
