@@ -86,7 +86,7 @@ test.each([
     await owner.page.getByRole('button', { name: 'A TV shows a code' }).click()
     await owner.page.getByLabel('Code on the TV').fill(shown)
     await owner.page.getByRole('button', { name: 'Let it in' }).click()
-    await say(tv.page, 'Switch on the light')
+    await say(tv.page, 'Write a line about the light')
     await heard(tv.page, 'Done, they are switched on now.')
     await picture(tv.page, `${shots}-chat-tv`)
     await expectAccessible(tv.page)
