@@ -156,7 +156,9 @@ test('a hundred chats at once: some talk, some wait, the rest are told so, and w
   try {
     const device = await busy.pair('Phone')
     const leaving = new AbortController()
-    const chats = Array.from({ length: 100 }, () => device.fetch('/api/chat', { ...json({ message: 'Tell me a story' }), signal: leaving.signal }))
+    const chats = Array.from({ length: 100 }, () =>
+      device.fetch('/api/chat', { ...json({ message: 'Tell me a story' }), signal: leaving.signal }),
+    )
     const refused: Response[] = []
     for (const chat of chats) void chat.then((answer) => answer.status !== 200 && refused.push(answer)).catch(() => undefined)
     const MAY_WAIT = 32
