@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Caller, mayCall } from './caller.ts'
 import { AppError, detailsOf, forbidden, invalid, notFound } from './errors.ts'
-import { cleanSchema, compileSchema } from './json-schema.ts'
+import { cleanSchema, compileSchema, type JsonSchema, type SchemaCheck } from './json-schema.ts'
 
 export const ActionResult = z.object({
   output: z.string().describe('What happened, in a sentence.'),
@@ -85,15 +85,17 @@ interface ForeignActionSpec extends Omit<Action, 'parameters' | 'access' | 'pars
   parameters: unknown
   /** `member` unless stated. */
   access?: Action['access']
+  /** Where the same schema comes again and again: what remembers it. */
+  compile?: (schema: JsonSchema) => SchemaCheck
   run(params: Record<string, unknown>, call: ActionCall): Promise<ActionResult>
 }
 
 const MAX_DESCRIPTION = 500
 
 /** An action of a plugin or a tool server, whose words and schema are not trusted. Throws SchemaError where the schema cannot be used. */
-export function foreignAction({ parameters, access = 'member', description, ...spec }: ForeignActionSpec): Action {
+export function foreignAction({ parameters, access = 'member', compile = compileSchema, description, ...spec }: ForeignActionSpec): Action {
   const schema = { ...cleanSchema(parameters), type: 'object' }
-  const check = compileSchema(schema)
+  const check = compile(schema)
   return {
     ...spec,
     access,

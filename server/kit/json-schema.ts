@@ -23,11 +23,20 @@ const MAX_SUBSCHEMAS = 200
 const MAX_PATTERN_CHARS = 1_000
 const MAX_WORDS = 500
 const MAX_DETAILS = 20
+/** What a schema may ask for, so that compiling it takes few milliseconds; a plain property counts one. */
+const MAX_WEIGHT = 500
+/** Of a list of names or values; the check of a longer one is a loop and costs no more. */
+const MAX_LISTED = 200
 /**
  * A check that takes longer is given up: a pattern that backtracks, references that multiply. It goes by the clock, and a busy machine may
  * have stood still meanwhile: hence the second try.
  */
 const CHECK_MS = [20, 100] as const
+/** The same for trying out the patterns of a schema. */
+const TRIAL_MS = [5, 20] as const
+/** What a pattern is tried on: a sign so often, and then one that does not fit. Where ways double with each sign, this is for ever. */
+const TRIAL_LENGTH = 40
+const TRIAL_SIGNS = ['a', 'A', '0', ' ', '-', '.', '/', '_', '"']
 /** What can take longer than the value is long; a schema without any of it is checked without looking at the clock. */
 const COSTLY = /"(?:pattern|patternProperties|\$ref|uniqueItems)":/
 const MAX_FREE_SUBSCHEMAS = 50
@@ -46,9 +55,8 @@ const FORMATS: FormatName[] = ['date', 'time', 'date-time', 'duration', 'uri', '
 const isObject = (value: unknown): value is JsonSchema => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Runs `work` and ends it when its time is over, wherever in it that goes. Throws Node's ERR_SCRIPT_EXECUTION_TIMEOUT. */
-function guarded<T>(work: () => T): T {
+function guarded<T>(work: () => T, [first, second]: readonly [number, number] = CHECK_MS): T {
   sandbox.work = work
-  const [first, second] = CHECK_MS
   try {
     return call.runInContext(sandbox, { timeout: first }) as T
   } catch (error) {
@@ -99,19 +107,59 @@ function checkPlain(key: string, value: unknown): void {
   if (!isRight) throw new SchemaError(`${key} cannot be read.`)
 }
 
+const listed = (value: unknown) => (Array.isArray(value) ? Math.min(value.length, MAX_LISTED) : 0)
+
+/** About how long it takes to compile a keyword, without what is inside of it. */
+function weightOf(key: string, value: unknown): number {
+  if (key === '$ref') return 4
+  if (key === 'required' || key === 'enum' || key === 'type') return 1 + listed(value) / 3
+  if (key === 'dependentRequired')
+    return Object.values(value as Record<string, unknown[]>).reduce((sum, names) => sum + 1 + names.length, 1)
+  if (key === '$defs' || key === 'definitions') return 2 * Object.keys(value as object).length // each becomes a function
+  return MAP.has(key) || key === 'default' || key === 'examples' ? 0 : 1
+}
+
+/** Throws {@link SchemaError} for patterns of which one backtracks without end. */
+function tryPatterns(patterns: string[]): void {
+  const expressions = patterns.map((pattern) => new RegExp(pattern, 'u'))
+  const own = new Set([...patterns.join('')].filter((sign) => /[\p{L}\p{N}]/u.test(sign)).slice(0, 50))
+  const texts = [...new Set([...TRIAL_SIGNS, ...own])].map((sign) => `${sign.repeat(TRIAL_LENGTH)}\u0000`)
+  try {
+    guarded(() => expressions.every((expression) => texts.every((text) => expression.test(text) || true)), TRIAL_MS)
+  } catch {
+    throw new SchemaError('A pattern can take for ever.')
+  }
+}
+
+interface Cleaned {
+  clean: JsonSchema
+  patterns: string[]
+  weight: number
+}
+
 /**
  * A copy of a schema that came from elsewhere, of the keywords that are obeyed here, texts cut; older drafts become 2020-12. Throws
  * {@link SchemaError} for what is too large, nested too deep, or refers to another document.
  */
-export function cleanSchema(schema: unknown): JsonSchema {
+export const cleanSchema = (schema: unknown): JsonSchema => cleaned(schema).clean
+
+function cleaned(schema: unknown): Cleaned {
   if (!isObject(schema)) throw new SchemaError('A schema has to be an object.')
   if (lengthOf(schema) > MAX_SCHEMA_CHARS) throw new SchemaError('The schema is too large.')
+  const patterns: string[] = []
+  let weight = 0
   let count = 0
+
+  function copyPattern(value: unknown): string {
+    const pattern = checkPattern(value)
+    patterns.push(pattern)
+    return pattern
+  }
 
   function copyMap(value: unknown, depth: number, key: string): JsonSchema {
     if (!isObject(value)) throw new SchemaError(`${key} has to be an object.`)
     return Object.fromEntries(
-      Object.entries(value).map(([name, inner]) => [key === 'patternProperties' ? checkPattern(name) : name, copy(inner, depth + 1)]),
+      Object.entries(value).map(([name, inner]) => [key === 'patternProperties' ? copyPattern(name) : name, copy(inner, depth + 1)]),
     )
   }
 
@@ -122,7 +170,7 @@ export function cleanSchema(schema: unknown): JsonSchema {
 
   function copyKeyword(key: string, value: unknown, depth: number): [string, unknown] | null {
     if (key === '$ref') return [key, checkReference(value)]
-    if (key === 'pattern') return [key, checkPattern(value)]
+    if (key === 'pattern') return [key, copyPattern(value)]
     if (key === 'items' && Array.isArray(value)) return value.length > 0 ? ['prefixItems', copyList(value, depth, key)] : null
     if (ONE.has(key)) return [key, copy(value, depth + 1)]
     if (LIST.has(key)) return [key, copyList(value, depth, key)]
@@ -144,12 +192,14 @@ export function cleanSchema(schema: unknown): JsonSchema {
     return Object.fromEntries(
       Object.entries(value).flatMap(([key, inner]) => {
         const kept = copyKeyword(key, inner, depth)
+        if (kept && !WORDS.has(key)) weight += weightOf(...kept)
         return kept ? [kept] : []
       }),
     )
   }
 
-  return copy(schema, 0) as JsonSchema
+  const clean = copy(schema, 0) as JsonSchema
+  return { clean, patterns, weight }
 }
 
 function detailOf({ instancePath, keyword, params, message }: ErrorObject): Detail {
@@ -181,12 +231,17 @@ function validator(): Ajv2020 {
   return shared
 }
 
+/** What a value has that the schema does not allow, one detail per fault; none where all is well. */
+export type SchemaCheck = (value: unknown) => Detail[]
+
 /**
- * Makes a check of values against a schema that came from elsewhere; what it finds is one detail per fault, none where all is well.
- * Throws {@link SchemaError}. A value that cannot be checked within a tenth of a second is a fault of its own.
+ * Makes a check of values against a schema that came from elsewhere. Throws {@link SchemaError}. A value that cannot be checked within a
+ * tenth of a second is a fault of its own.
  */
-export function compileSchema(schema: unknown): (value: unknown) => Detail[] {
-  const clean = cleanSchema(schema)
+export function compileSchema(schema: unknown): SchemaCheck {
+  const { clean, patterns, weight } = cleaned(schema)
+  if (weight > MAX_WEIGHT) throw new SchemaError('The schema asks for too much.')
+  if (patterns.length > 0) tryPatterns(patterns)
   const text = JSON.stringify(clean)
   const isCostly = COSTLY.test(text) || text.split('{').length > MAX_FREE_SUBSCHEMAS
   const validate = compiled(clean)

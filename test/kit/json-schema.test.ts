@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { cleanSchema, compileSchema, SchemaError } from '../../server/kit/json-schema.ts'
+import { createSchemaCache } from '../../server/kit/schema-cache.ts'
 
 const refused = (schema: unknown) => expect(() => compileSchema(schema)).toThrow(SchemaError)
 
@@ -67,9 +68,49 @@ test('a schema that leads elsewhere, is too large, too deep or no schema is refu
     refused(schema)
 })
 
+test.each(['^(a+)+$', '^(a|a)*$', '^(a|aa)+$', '^([a-z]+)*$', '(.*)*x', '^(\\w+\\s?)*$', '^(\\d+)*q', '^(é+)+$', '^((a{1,9}){1,9}){1,9}$'])(
+  'a pattern that backtracks without end is refused: %s',
+  (pattern) => {
+    refused({ properties: { a: { type: 'string', pattern } } })
+    refused({ patternProperties: { [pattern]: { type: 'string' } } })
+  },
+)
+
+test.each(['^[a-z0-9]+(-[a-z0-9]+)*$', '^(\\d+,)*\\d+$', '^[^@\\s]+@[^@\\s]+\\.[^@\\s]+$', '^(?:[A-Za-z0-9+/]{4})*(?:==)?$'])(
+  'a pattern as people write it is taken: %s',
+  (pattern) => expect(compileSchema({ pattern })('no match!')).toHaveLength(1),
+)
+
+test('a schema that asks for more than can be compiled in a few milliseconds is refused, and an ordinary large one is not', () => {
+  const many = <T>(count: number, make: (at: number) => T) =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`p${at}`, make(at)]))
+  refused({ dependentRequired: many(1_500, () => ['a', 'b']) })
+  refused({ properties: many(190, () => ({ type: 'string', minLength: 1, maxLength: 9, format: 'date-time', enum: ['a', 'b'] })) })
+  refused({ $defs: many(90, (at) => ({ properties: { x: { $ref: `#/$defs/p${(at + 1) % 90}` } } })), $ref: '#/$defs/p0' })
+  const words = 'x'.repeat(100)
+  const check = compileSchema({ properties: many(150, () => ({ type: 'string', description: words, maxLength: 100 })), required: ['p0'] })
+  expect(check({ p0: 1 })).toEqual([{ path: 'body.p0', message: 'must be string' }])
+})
+
+test('a schema that comes again is not compiled again, nor one that was refused, until nobody asks for it', () => {
+  const compile = vi.fn(compileSchema)
+  const cache = createSchemaCache(compile)
+  const good = () => ({ type: 'string' })
+  const bad = () => ({ pattern: '(' })
+  for (let reads = 0; reads < 3; reads += 1) {
+    expect(cache.compile(good())('x')).toEqual([])
+    expect(() => cache.compile(bad())).toThrow(SchemaError)
+    cache.sweep()
+  }
+  expect(compile).toHaveBeenCalledTimes(2)
+  cache.sweep()
+  cache.compile(good())
+  expect(compile).toHaveBeenCalledTimes(3)
+})
+
 test('what would take for ever is given up and is a fault', () => {
   const tooMuch = [{ path: 'body', message: 'is too much to be checked' }]
-  expect(compileSchema({ properties: { a: { pattern: '^(a+)+$' } } })({ a: `${'a'.repeat(60)}!` })).toEqual(tooMuch)
+  expect(compileSchema({ properties: { a: { pattern: '^.*.*.*x$' } } })({ a: 'a'.repeat(2_000) })).toEqual(tooMuch)
   const double = (name: string) => ({ allOf: [{ $ref: `#/$defs/${name}` }, { $ref: `#/$defs/${name}` }] })
   const $defs = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`d${at}`, at === 39 ? { type: 'string' } : double(`d${at + 1}`)]))
   expect(compileSchema({ $defs, $ref: '#/$defs/d0' })(1)).toEqual(tooMuch)

@@ -11,6 +11,8 @@ export interface StandIn {
   /** Its MCP address. */
   url: string
   endpoint: Endpoint
+  /** How often its list was read, by pages. */
+  readonly listed: number
   /** The bearer tokens that came, newest last. */
   tokens: (string | undefined)[]
   tool(tool: Partial<Tool> & { name: string }, run?: Run): void
@@ -31,10 +33,12 @@ export async function startStandIn(): Promise<StandIn> {
   const tools = new Map<string, { tool: Tool; run: Run }>()
   const sessions = new Map<string, { server: Server; transport: StreamableHTTPServerTransport }>()
   const tokens: (string | undefined)[] = []
+  let listed = 0
 
   async function open() {
     const server = new Server({ name: 'stand-in', version: '1' }, { capabilities: { tools: { listChanged: true } } })
     server.setRequestHandler(ListToolsRequestSchema, ({ params }) => {
+      listed += 1
       const all = [...tools.values()].map(({ tool }) => tool)
       const from = Number(params?.cursor ?? 0)
       return { tools: all.slice(from, from + 50), ...(from + 50 < all.length && { nextCursor: String(from + 50) }) }
@@ -73,6 +77,9 @@ export async function startStandIn(): Promise<StandIn> {
   return {
     url: `${endpoint.url}/mcp`,
     endpoint,
+    get listed() {
+      return listed
+    },
     tokens,
     tool: (tool, run = () => words('Done.')) =>
       void tools.set(tool.name, { tool: { description: `Does ${tool.name}`, inputSchema: { type: 'object' }, ...tool }, run }),

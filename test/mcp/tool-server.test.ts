@@ -7,17 +7,18 @@ import { createToolServer, type ToolServer } from '../../server/modules/mcp/tool
 import { type StandIn, startStandIn, words } from './tool-server-stand-in.ts'
 
 const LONG = { timeout: 20_000 }
-const WAITS = { answerMs: 300, lookMs: 50, againMs: 20, mostMs: 100, listMs: 10 }
+const WAITS = { answerMs: 300, lookMs: 50, againMs: 20, mostMs: 100, listMs: 10, listMostMs: 30_000 }
 
 let actions: ActionRegistry
 let shed: StandIn
 let server: ToolServer
+const make = (waits: typeof WAITS) =>
+  createToolServer({ address: { name: 'shed', url: shed.url, token: null }, actions, version: '1', log: createLog('silent'), waits })
 beforeEach(async () => {
   actions = createActionRegistry({ audit: async () => async () => undefined })
   shed = await startStandIn()
   shed.tool({ name: 'one' }, () => words('Done.'))
-  const address = { name: 'shed', url: shed.url, token: null }
-  server = createToolServer({ address, actions, version: '1', log: createLog('silent'), waits: WAITS })
+  server = make(WAITS)
 })
 afterEach(async () => {
   await server.stop()
@@ -35,7 +36,7 @@ test('a server that accepts and never answers is given up in time, tried again, 
   shed.misbehave(() => undefined)
   server.start()
   await becomes('error')
-  expect(server.state()).toEqual({ status: 'error', error: 'It did not answer in time.', tools: [] })
+  expect(server.state()).toEqual({ status: 'error', error: 'It did not answer in time.', tools: [], leftOut: [] })
   const tries = shed.endpoint.hits.length
   await expect.poll(() => shed.endpoint.hits.length, LONG).toBeGreaterThan(tries)
   shed.misbehave(null)
@@ -61,6 +62,32 @@ test('a server that forgot the session gets a new one by itself', async () => {
   await shed.forget()
   await expect.poll(() => shed.endpoint.hits.length, LONG).toBeGreaterThan(before + 3)
   await expect.poll(async () => (await actions.run('mcp.shed.one', {}, call).catch(() => null))?.output, LONG).toBe('Done.')
+})
+
+test('a server whose tools change without end is read ever more seldom, and what it offers in the end is found', async () => {
+  server.start()
+  await becomes('connected')
+  for (let changes = 0; changes < 300; changes += 1) {
+    shed.tool({ name: `changed_${changes % 5}` })
+    await shed.announce()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  await expect.poll(() => actions.find('mcp.shed.changed_4'), LONG).toBeDefined()
+  expect(shed.listed).toBeLessThan(15) // each wait is twice the one before
+})
+
+test('a connection that comes again soon takes the list as it was, and reads it somewhat later', async () => {
+  server = make({ ...WAITS, listMostMs: 3_000 })
+  server.start()
+  await becomes('connected')
+  const before = shed.listed
+  shed.misbehave((req) => req.socket.destroy())
+  await becomes('error')
+  shed.tool({ name: 'two' })
+  shed.misbehave(null)
+  await becomes('connected')
+  expect([shed.listed, actions.find('mcp.shed.one') !== undefined]).toEqual([before, true])
+  await expect.poll(() => actions.find('mcp.shed.two'), LONG).toBeDefined()
 })
 
 test('a server that was stopped offers nothing, at once and afterwards', async () => {

@@ -30,6 +30,7 @@ const UNREADABLE: ToolServerState = {
   status: 'error',
   error: 'Its token cannot be read any more, since the key of this Hearth’s secrets has changed. Enter it anew.',
   tools: [],
+  leftOut: [],
 }
 
 /** The tool servers this house uses, each with its connection. */
@@ -39,7 +40,7 @@ export function createMcpServersService({ db, actions, secretsKey, version, log 
   let isStarted = false
 
   function toServer({ id, name, url, enabled, sealedToken }: McpServerRow): McpServer {
-    const off: ToolServerState = { status: enabled ? 'connecting' : 'disabled', error: null, tools: [] }
+    const off: ToolServerState = { status: enabled ? 'connecting' : 'disabled', error: null, tools: [], leftOut: [] }
     const state = unreadable.has(id) ? UNREADABLE : (connections.get(id)?.state() ?? off)
     return { id, name, url, enabled, hasToken: sealedToken !== null, ...state }
   }

@@ -11,6 +11,9 @@ export const McpServer = z
     status: z.enum(['connected', 'connecting', 'error', 'disabled']),
     error: z.string().nullable(),
     tools: z.array(z.object({ name: z.string(), description: z.string() })),
+    leftOut: z
+      .array(z.object({ name: z.string(), why: z.string() }))
+      .describe('Tools that cannot be used, because of their schemas, and a word for those beyond the first 128; at most 20 are told.'),
   })
   .meta({ id: 'McpServer' })
 export type McpServer = z.output<typeof McpServer>
@@ -32,7 +35,7 @@ const fields = {
     .describe('Sent as Bearer; written and never read back.'),
   enabled: z.boolean(),
 }
-const readOnly = ['id', 'hasToken', 'status', 'error', 'tools'] as const
+const readOnly = ['id', 'hasToken', 'status', 'error', 'tools', 'leftOut'] as const
 
 /** JSON-RPC as MCP's Streamable HTTP carries it; the SDK reads it in full. */
 const Rpc = z.looseObject({ jsonrpc: z.literal('2.0') })

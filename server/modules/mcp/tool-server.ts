@@ -4,7 +4,9 @@ import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js'
 import type { JsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/types.js'
 import { type Action, type ActionCall, type ActionRegistry, type ActionResult, foreignAction } from '../../kit/actions.ts'
 import { AppError } from '../../kit/errors.ts'
+import { SchemaError } from '../../kit/json-schema.ts'
 import type { Logger } from '../../kit/log.ts'
+import { createSchemaCache } from '../../kit/schema-cache.ts'
 import type { McpServer } from './mcp.contract.ts'
 import { createPinnedFetch } from './pinned-fetch.ts'
 import { toolName } from './tool-names.ts'
@@ -19,7 +21,7 @@ interface ToolServerDeps {
   waits?: typeof WAITS
 }
 
-export type ToolServerState = Pick<McpServer, 'status' | 'error' | 'tools'>
+export type ToolServerState = Pick<McpServer, 'status' | 'error' | 'tools' | 'leftOut'>
 
 /** A connection to a tool server that comes back by itself. */
 export interface ToolServer {
@@ -29,11 +31,16 @@ export interface ToolServer {
   stop(): Promise<void>
 }
 
-/** Milliseconds: for one answer; between looks whether it is there; before another try, at first and at most; between readings of its list. */
-const WAITS = { answerMs: 10_000, lookMs: 60_000, againMs: 1_000, mostMs: 300_000, listMs: 2_000 }
+/**
+ * Milliseconds: for one answer; between looks whether it is there; before another try, at first and at most; between readings of its list,
+ * after one change and where changes do not end.
+ */
+const WAITS = { answerMs: 10_000, lookMs: 60_000, againMs: 1_000, mostMs: 300_000, listMs: 2_000, listMostMs: 30_000 }
 const CALL_MS = 60_000
 const MAX_TOOLS = 128
 const MAX_PAGES = 20
+const MAX_LEFT_OUT = 20
+const MAX_NAME = 200
 const MAX_OUTPUT = 16_000
 const MAX_DATA = 65_536
 
@@ -60,16 +67,22 @@ function toResult({ content, structuredContent, isError }: CallToolResult): Acti
   return { output: output || 'Done.', ...(fits && { data: structuredContent }) }
 }
 
-async function listTools(client: Client, timeout: number): Promise<Tool[]> {
+interface ToolList {
+  tools: Tool[]
+  /** It has more than are taken. */
+  hasMore: boolean
+}
+
+async function listTools(client: Client, timeout: number): Promise<ToolList> {
   const tools: Tool[] = []
   let cursor: string | undefined
   for (let page = 0; page < MAX_PAGES && tools.length < MAX_TOOLS; page += 1) {
     const { tools: more, nextCursor } = await client.listTools(cursor === undefined ? {} : { cursor }, { timeout })
     tools.push(...more)
-    if (nextCursor === undefined) break
     cursor = nextCursor
+    if (nextCursor === undefined) break
   }
-  return tools.slice(0, MAX_TOOLS)
+  return { tools: tools.slice(0, MAX_TOOLS), hasMore: tools.length > MAX_TOOLS || cursor !== undefined }
 }
 
 /** Connects in the background and offers the server's tools as actions for as long as it is there. */
@@ -77,7 +90,13 @@ export function createToolServer({ address, actions, version, log, waits = WAITS
   const { name, url, token } = address
   const stopping = new AbortController()
   const { signal } = stopping
-  let state: ToolServerState = { status: 'connecting', error: null, tools: [] }
+  let state: ToolServerState = { status: 'connecting', error: null, tools: [], leftOut: [] }
+  const schemas = createSchemaCache()
+  /** What it said last, for a connection that comes again soon. */
+  let listed: { list: ToolList; at: number } | null = null
+  /** What it said last was taken for what it says now. */
+  let isAssumed = false
+  let hurried = 0
   const withdrawals: (() => void)[] = []
   let failures = 0
   let wake = Promise.withResolvers<void>()
@@ -99,38 +118,57 @@ export function createToolServer({ address, actions, version, log, waits = WAITS
     }
   }
 
-  /** Every tool is of high risk: a hint that it only reads is the word of its own server. */
-  function asAction(client: Client, tool: Tool, taken: Pick<ReadonlySet<string>, 'has'>): Action | null {
-    try {
-      return foreignAction({
-        name: toolName(name, tool.name, taken),
-        description: tool.description ?? tool.title ?? '',
-        parameters: tool.inputSchema,
-        risk: 'high',
-        access: 'admin',
-        run: (params, call) => callTool(client, tool.name, params, call),
-      })
-    } catch (error) {
-      log.warn({ err: error, server: name }, 'a tool is left out')
-      return null
-    }
+  /** Every tool is of high risk: a hint that it only reads is the word of its own server. Throws SchemaError. */
+  function asAction(client: Client, tool: Tool, taken: Pick<ReadonlySet<string>, 'has'>): Action {
+    return foreignAction({
+      name: toolName(name, tool.name, taken),
+      description: tool.description ?? tool.title ?? '',
+      parameters: tool.inputSchema,
+      compile: schemas.compile,
+      risk: 'high',
+      access: 'admin',
+      run: (params, call) => callTool(client, tool.name, params, call),
+    })
+  }
+
+  const isRecent = () => listed !== null && performance.now() - listed.at < waits.listMostMs
+
+  /** Its list, as it was read just now where nothing was said to have changed since. */
+  async function readList(client: Client): Promise<ToolList> {
+    isAssumed = isRecent() && !changed
+    if (listed && isAssumed) return listed.list
+    hurried = isRecent() ? hurried + 1 : 0
+    changed = false
+    listed = { list: await listTools(client, waits.answerMs), at: performance.now() }
+    return listed.list
   }
 
   async function offer(client: Client): Promise<void> {
     const made: Action[] = []
+    const leftOut: ToolServerState['leftOut'] = []
+    const { tools, hasMore } = await readList(client)
+    if (hasMore) leftOut.push({ name: '…', why: `It has more than ${MAX_TOOLS} tools, of which the first are taken.` })
     const own = new Set(state.tools.map(({ name: known }) => known))
     const taken = { has: (known: string) => used.has(known) || (actions.find(known) !== undefined && !own.has(known)) }
     const used = new Set<string>()
-    for (const tool of await listTools(client, waits.answerMs)) {
-      const action = asAction(client, tool, taken)
-      if (action) made.push(action)
-      if (action) used.add(action.name)
+    for (const tool of tools) {
+      try {
+        const action = asAction(client, tool, taken)
+        made.push(action)
+        used.add(action.name)
+      } catch (error) {
+        if (!(error instanceof SchemaError)) throw error
+        log.warn({ err: error, server: name }, 'a tool is left out')
+        leftOut.push({ name: tool.name.slice(0, MAX_NAME), why: error.message })
+      }
       await new Promise((resolve) => setImmediate(resolve)) // each schema takes its time to compile
     }
+    schemas.sweep()
     signal.throwIfAborted()
     withdraw()
     for (const action of made) withdrawals.push(actions.add(action))
-    state = { status: 'connected', error: null, tools: made.map(({ name: tool, description }) => ({ name: tool, description })) }
+    const told = made.map(({ name: tool, description }) => ({ name: tool, description }))
+    state = { status: 'connected', error: null, tools: told, leftOut: leftOut.slice(0, MAX_LEFT_OUT) }
   }
 
   /** Until something happens or it is time to look. */
@@ -170,14 +208,12 @@ export function createToolServer({ address, actions, version, log, waits = WAITS
       // the SDK's type of `sessionId` does not allow for undefined where its class has it
       await client.connect(transport as Parameters<Client['connect']>[0], { timeout: waits.answerMs })
       await offer(client)
-      failures = 0
       for (;;) {
         await rest()
-        if (changed) {
-          changed = false
-          await offer(client)
-        } else await client.ping({ timeout: waits.answerMs })
-        await wait(waits.listMs, undefined, { signal, ref: false })
+        if (changed || (isAssumed && !isRecent())) await offer(client)
+        else await client.ping({ timeout: waits.answerMs })
+        failures = 0
+        await wait(Math.min(waits.listMostMs, waits.listMs * 2 ** Math.min(hurried, 20)), undefined, { signal, ref: false })
       }
     } finally {
       signal.removeEventListener('abort', close)
@@ -193,7 +229,7 @@ export function createToolServer({ address, actions, version, log, waits = WAITS
         withdraw()
         if (signal.aborted) return
         log.debug({ err: error, server: name }, 'a tool server is not there')
-        state = { status: 'error', error: faultInWords(error), tools: [] }
+        state = { status: 'error', error: faultInWords(error), tools: [], leftOut: [] }
       }
       const pause = Math.min(waits.mostMs, waits.againMs * 2 ** failures)
       failures = Math.min(failures + 1, 20)
