@@ -19,16 +19,37 @@ export async function prepareDates(language: string): Promise<void> {
   if (!loaded.has(name)) loaded.set(name, (await import(`chrono-node/${name}`)) as Locale)
 }
 
+/** A sentence of more characters is looked through at both its ends only: what is said of when stands there. */
+const WHOLE = 160
+const END = 100
+
+/**
+ * The pieces of a text in which dates are looked for, with where each begins. Runs of durations cost the library time that grows with
+ * the cube of their length, hence short ones.
+ */
+export function piecesWithDates(text: string): { from: number; piece: string }[] {
+  if (text.length <= WHOLE) return [{ from: 0, piece: text }]
+  const head = /^.{0,99}(?=\s)/su.exec(text)?.[0] ?? ''
+  const tail = /(?<=\s)\S.{0,99}$/su.exec(text.slice(-END - 1))?.[0] ?? ''
+  return [
+    { from: 0, piece: head },
+    { from: text.length - tail.length, piece: tail },
+  ]
+}
+
 /**
  * Finds dates with the clock of `local` (a date whose parts in this computer's zone are those of the household's now). Loads the library on
  * the first call.
  */
-export function findDates(language: string, text: string, local: Date): ChronoResult[] {
+export function findDates(language: string, text: string, local: Date): { at: number; date: ChronoResult }[] {
   const name = nameOf(language)
   let locale = loaded.get(name)
   if (!locale) {
     locale = require(`chrono-node/${name}`) as Locale
     loaded.set(name, locale)
   }
-  return locale.parse(text, local, { forwardDate: true })
+  const { parse } = locale
+  return piecesWithDates(text).flatMap(({ from, piece }) =>
+    parse(piece, local, { forwardDate: true }).map((date) => ({ at: from + date.index, date })),
+  )
 }

@@ -236,14 +236,14 @@ export function createWhens({ language, words: { when, units } }: Language, numb
       function chronoSpans({ text, tokens }: Sentence): Map<number, WhenSpan[]> {
         const found = new Map<number, WhenSpan[]>()
         const local = new Date(now.year, now.month - 1, now.day, now.hour, now.minute, now.second)
-        for (const result of findDates(language, text, local)) {
-          const start = tokens.findIndex((token) => token.start >= result.index)
-          const stop = result.index + result.text.length
+        for (const { at, date } of findDates(language, text, local)) {
+          const start = tokens.findIndex((token) => token.start >= at)
+          const stop = at + date.text.length
           const behind = tokens.findIndex((token) => token.start >= stop)
           const end = behind < 0 ? tokens.length : behind
           // Half a word is no date.
-          if (start < 0 || tokens[start]?.start !== result.index || (tokens[end - 1]?.end ?? 0) > stop) continue
-          const value = toWhen(result, said.slice(start, end))
+          if (start < 0 || tokens[start]?.start !== at || (tokens[end - 1]?.end ?? 0) > stop) continue
+          const value = toWhen(date, said.slice(start, end))
           if (!value) continue
           found.set(start, [...(found.get(start) ?? []), { end, value }])
         }
@@ -270,8 +270,17 @@ export function createWhens({ language, words: { when, units } }: Language, numb
         return value.day || value.clock ? value : null
       }
 
+      const read = new Map<string, WhenSpan[]>()
+
       /** `first` where nothing of it was said before: there a bare `evening` is part of a name, such as `parents’ evening`. */
       function pieces(from: number, first: boolean): WhenSpan[] {
+        const key = `${from} ${first}`
+        const spans = read.get(key) ?? piecesAt(from, first)
+        read.set(key, spans)
+        return spans
+      }
+
+      function piecesAt(from: number, first: boolean): WhenSpan[] {
         const spoken = days.at(said, from)
         const part = partsOfDay.at(said, from)
         const single = [
