@@ -38,7 +38,7 @@ export interface SocketRegistry {
   /** Adds to what a socket is told of, or takes away. */
   subscribe(socket: WebSocket, topics: readonly string[]): void
   unsubscribe(socket: WebSocket, topics: readonly string[]): void
-  /** Tells every socket that subscribed; the frame is made once, and what one turn publishes leaves together. */
+  /** Tells every socket that subscribed; the frame is made once, and what else one turn publishes leaves together. */
   publish(topic: string, payload: unknown, concerns?: (caller: Caller) => boolean): void
   isConnected(deviceId: string): boolean
   /** How many of the caller kind have at least one socket, counted by device. */
@@ -47,36 +47,48 @@ export interface SocketRegistry {
 }
 
 interface Held {
+  socket: WebSocket
   caller: Caller
   wire: Duplex
+  /** The last turn in which something was published to it. */
+  turn: number
 }
 
 /** Keeps sockets until they close; every question is answered from memory. */
 export function createSocketRegistry(): SocketRegistry {
   const sockets = new Map<WebSocket, Held>()
-  const subscribers = new Map<string, Set<WebSocket>>()
+  const subscribers = new Map<string, Set<Held>>()
   const perDevice = new Map<string, Set<WebSocket>>()
   const corked = new Set<Duplex>()
+  let turn = 1
+  let isTurnToEnd = false
 
-  function forget(socket: WebSocket, { kind, deviceId }: Caller): void {
-    sockets.delete(socket)
-    for (const listening of subscribers.values()) listening.delete(socket)
+  function forget(held: Held): void {
+    const { kind, deviceId } = held.caller
+    sockets.delete(held.socket)
+    for (const listening of subscribers.values()) listening.delete(held)
     const own = perDevice.get(deviceId)
-    if (kind === 'device' && own?.delete(socket) && own.size === 0) perDevice.delete(deviceId)
+    if (kind === 'device' && own?.delete(held.socket) && own.size === 0) perDevice.delete(deviceId)
   }
 
-  function uncork(): void {
+  function endTurn(): void {
+    turn += 1
+    isTurnToEnd = false
     for (const wire of corked) wire.uncork()
     corked.clear()
   }
 
-  /** Past the socket's own `send`, which would frame and encode anew: without compression it holds nothing back that could be overtaken. */
-  function write(socket: WebSocket, wire: Duplex, frame: Buffer): void {
+  /**
+   * Past the socket's own `send`, which would frame and encode anew: without compression it holds nothing back that could be overtaken.
+   * Most turns publish one message, so that the first of a turn is written at once; those after it leave together.
+   */
+  function write(held: Held, frame: Buffer): void {
+    const { socket, wire } = held
     if (socket.readyState !== socket.OPEN) return
     if (wire.writableLength > TOGETHER_BYTES && corked.delete(wire)) wire.uncork()
     if (wire.writableLength > socketLimits.bufferedBytes) return socket.close(closeCodes.slowReader)
-    if (!corked.has(wire)) {
-      if (corked.size === 0) setImmediate(uncork)
+    if (held.turn !== turn) held.turn = turn
+    else if (!corked.has(wire)) {
       corked.add(wire)
       wire.cork()
     }
@@ -85,9 +97,10 @@ export function createSocketRegistry(): SocketRegistry {
 
   return {
     add(socket, caller, wire) {
-      sockets.set(socket, { caller, wire })
+      const held = { socket, caller, wire, turn: 0 }
+      sockets.set(socket, held)
       if (caller.kind === 'device') perDevice.set(caller.deviceId, (perDevice.get(caller.deviceId) ?? new Set()).add(socket))
-      socket.once('close', () => forget(socket, caller))
+      socket.once('close', () => forget(held))
     },
     close(matches, code) {
       for (const [socket, { caller }] of sockets) if (matches(caller)) socket.close(code)
@@ -100,20 +113,21 @@ export function createSocketRegistry(): SocketRegistry {
       return own.size
     },
     subscribe(socket, topics) {
-      if (!sockets.has(socket)) return
-      for (const topic of topics) subscribers.set(topic, (subscribers.get(topic) ?? new Set()).add(socket))
+      const held = sockets.get(socket)
+      if (!held) return
+      for (const topic of topics) subscribers.set(topic, (subscribers.get(topic) ?? new Set()).add(held))
     },
     unsubscribe(socket, topics) {
-      for (const topic of topics) subscribers.get(topic)?.delete(socket)
+      const held = sockets.get(socket)
+      if (held) for (const topic of topics) subscribers.get(topic)?.delete(held)
     },
     publish(topic, payload, concerns) {
       const listening = subscribers.get(topic)
       if (!listening?.size) return
       const frame = textFrame(JSON.stringify({ type: topic, payload }))
-      for (const socket of listening) {
-        const held = sockets.get(socket)
-        if (held && (!concerns || concerns(held.caller))) write(socket, held.wire, frame)
-      }
+      if (!isTurnToEnd) setImmediate(endTurn)
+      isTurnToEnd = true
+      for (const held of listening) if (!concerns || concerns(held.caller)) write(held, frame)
     },
     isConnected: (deviceId) => perDevice.has(deviceId),
     connectedDevices: () => perDevice.size,
