@@ -80,7 +80,7 @@ const byName = <T>(list: readonly T[], name: (of: T) => string) => list.toSorted
 
 /** The document of the sockets, made from the schemas that messages are checked by. */
 export function socketDocs({ client, server, topics }: SocketMessages): string {
-  const { frameBytes, bufferedBytes, helloMs, pingMs, floodPerSecond, floodSeconds } = socketLimits
+  const { frameBytes, bufferedBytes, helloMs, pingMs, closeMs, floodPerSecond, floodSeconds } = socketLimits
   const parts = [
     '# The socket',
     '<!-- Made by scripts/write-socket-docs.mjs from the schemas; change those. -->',
@@ -93,10 +93,11 @@ export function socketDocs({ client, server, topics }: SocketMessages): string {
       `| no \`hello\` within ${helloMs / 1000} s | counts as one |`,
       `| two pings in a row without a pong; there is one every ${pingMs / 1000} s | the connection is dropped, within 45 s of the last sign of life |`,
       `| a frame over ${frameBytes / 1024} KiB | closed with 1009 |`,
-      `| over ${floodPerSecond} messages a second for ${floodSeconds} s | closed with ${closeCodes.flood} |`,
+      `| over ${floodPerSecond} messages a second for ${floodSeconds} s, pings and pongs among them | closed with ${closeCodes.flood} |`,
       `| more than ${bufferedBytes / 1024 / 1024} MiB that the client did not read | closed with ${closeCodes.slowReader} |`,
       `| the session ended, or its scope changed | closed with ${closeCodes.revoked} |`,
       '| the server stops | closed with 1001 |',
+      `| a close that is not answered within ${closeMs / 1000} s | the connection is dropped; what comes meanwhile is not heard |`,
     ].join('\n'),
     '## From the client',
     ...Object.entries(clientMessages).map(([name, payload]) => section(name, payload, 'input', {})),

@@ -48,6 +48,8 @@ export const socketLimits = {
   bufferedBytes: 1024 * 1024,
   helloMs: 2_000,
   pingMs: 20_000,
+  /** How long a client has to answer that it is closed. */
+  closeMs: 5_000,
   /** Messages a second, and for how many seconds on end more of them are borne. */
   floodPerSecond: 50,
   floodSeconds: 5,

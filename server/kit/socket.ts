@@ -104,6 +104,7 @@ export function createSocketServer(deps: SocketDeps) {
     perMessageDeflate: false,
     clientTracking: true,
     handleProtocols: answerProtocol,
+    ...{ closeTimeout: socketLimits.closeMs }, // ws knows it, its types do not
   })
   const startedAt = Date.now().toString(36)
   let counter = 0
@@ -202,12 +203,21 @@ export function createSocketServer(deps: SocketDeps) {
       if (unanswered === 2) lastWait = setTimeout(() => socket.terminate(), pingMs * LAST_WAIT)
     }, pingMs)
     registry.add(socket, caller, wire)
+    /** Whatever comes counts; false also once the socket is being closed, when what still comes is nobody's any more. */
+    const isHeard = (): boolean => {
+      if (socket.readyState !== socket.OPEN) return false
+      const flood = isFlood()
+      if (flood) socket.close(closeCodes.flood)
+      return !flood
+    }
+    socket.on('ping', isHeard)
     socket.on('pong', () => {
+      if (!isHeard()) return
       unanswered = 0
       clearTimeout(lastWait)
     })
     socket.on('message', (data, isBinary) => {
-      if (isFlood()) return socket.close(closeCodes.flood)
+      if (!isHeard()) return
       receive(socket, caller, isBinary ? '' : String(data), (lastSeq) => void greet(lastSeq))
     })
     // A protocol fault closes the socket by itself; without a listener it would end the process.

@@ -3,6 +3,7 @@ import { expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { z } from 'zod'
 import { event } from '../../server/kit/events.ts'
+import { clientMessage, onMessage } from '../../server/kit/socket-message.ts'
 import { topic } from '../../server/kit/topic.ts'
 import { connectSocket, expectTalking } from '../support/socket-client.ts'
 import { frame, rawSocket } from '../support/socket-frames.ts'
@@ -73,3 +74,32 @@ test('what one turn publishes arrives in order before later answers, though it b
   server.registry.publish('news', { n: 0, text })
   server.stop()
 })
+
+test('whoever is shown out is heard no more, and is gone soon, whether they answer or not', async () => {
+  const heard: string[] = []
+  const open = clientMessage({ type: 'door.open', payload: z.object({}), access: 'guest', summary: '' })
+  const server = await startSocketServer({ handlers: [onMessage(open, (_payload, { deviceId }) => void heard.push(deviceId))] })
+  const [thief, friend] = [await rawSocket(server.url, 'guest.thief'), await rawSocket(server.url, 'guest.friend')]
+  const gone = once(thief.socket, 'close')
+  server.registry.close(({ deviceId }) => deviceId === 'thief', 4401)
+  expect(await thief.code).toBe(4401)
+  const please = frame(0x81, '{"type":"door.open","payload":{}}')
+  thief.socket.write(please)
+  friend.socket.write(please)
+  await gone
+  await vi.waitFor(() => expect(server.registry.connectedDevices()).toBe(1))
+  expect(heard).toEqual(['friend'])
+  friend.socket.destroy()
+  server.stop()
+}, 20_000)
+
+test('a flood of pings is one like any other', async () => {
+  const server = await startSocketServer({})
+  const { socket, code } = await rawSocket(server.url, 'guest.pinger')
+  const pings = Buffer.concat(Array.from({ length: 20 }, () => frame(0x89, 'x')))
+  const timer = setInterval(() => socket.write(pings), 50)
+  expect(await code).toBe(4429)
+  clearInterval(timer)
+  socket.destroy()
+  server.stop()
+}, 15_000)

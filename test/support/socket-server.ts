@@ -4,16 +4,20 @@ import type { AddressInfo } from 'node:net'
 import type { CallerScope } from '../../server/kit/caller.ts'
 import { createFactsReader } from '../../server/kit/request-facts.ts'
 import { createSocketServer } from '../../server/kit/socket.ts'
+import type { MessageHandler } from '../../server/kit/socket-message.ts'
 import { createSocketRegistry, type SocketRegistry } from '../../server/kit/socket-registry.ts'
 import type { Topic } from '../../server/kit/topic.ts'
 
 export interface SocketServerOptions {
   topics?: readonly Topic[]
+  handlers?: readonly MessageHandler[]
   pingMs?: number
+  /** Where the server listens; loopback unless told otherwise. */
+  host?: string
 }
 
 /** `/ws` with no house behind it: whoever brings `<scope>.<device>` as token is that device. */
-export async function startSocketServer({ topics = [], pingMs }: SocketServerOptions): Promise<{
+export async function startSocketServer({ topics = [], handlers = [], pingMs, host = '127.0.0.1' }: SocketServerOptions): Promise<{
   url: string
   registry: SocketRegistry
   stop(): void
@@ -31,7 +35,7 @@ export async function startSocketServer({ topics = [], pingMs }: SocketServerOpt
     limit: { take: () => undefined, giveBack: () => undefined },
     registry,
     topics,
-    handlers: [],
+    handlers,
     greeting: { seq: () => 0, welcomed: () => undefined },
     onFault(error) {
       throw error
@@ -41,9 +45,9 @@ export async function startSocketServer({ topics = [], pingMs }: SocketServerOpt
     ...(pingMs !== undefined && { pingMs }),
   })
   const server = createServer().on('upgrade', (...args) => void sockets.upgrade(...args))
-  await once(server.listen(0, '127.0.0.1'), 'listening')
+  await once(server.listen(0, host), 'listening')
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://${host}:${(server.address() as AddressInfo).port}`,
     registry,
     stop() {
       sockets.terminate()
