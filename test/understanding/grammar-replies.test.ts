@@ -161,7 +161,7 @@ test('a guest is told kindly, a failure with its message', async () => {
   const guest = call({ scope: 'guest' })
   const reply = await ask('set a timer for 5 minutes', guest)
   expect(reply?.text).toBe('I am sorry, I may not do that for guests.')
-  expect(reply?.toolCalls).toMatchObject([{ status: 'failed' }])
+  expect(reply?.toolCalls).toEqual([])
   offer('recall', { chunks: [], answer: null })
   expect(await ask('what is the boiler code', guest)).toBeNull()
   refused = new AppError(404, 'not_found', 'There is no timer named “egg”.')
@@ -246,9 +246,39 @@ test('German is answered in German', async () => {
   expect((await ask('Erinnere mich morgen um 17 Uhr daran, Mama anzurufen'))?.text).toBe(
     'Ich erinnere dich morgen um 17:00: Mama anzurufen.',
   )
-  expect((await ask('Wie ist der Code der Heizung?'))?.text).toBe('Das weiß ich von am Donnerstag, 12. März: the boiler code is 4711')
+  expect((await ask('Wie ist der Code der Heizung?'))?.text).toBe('Das wurde mir am Donnerstag, 12. März gesagt: the boiler code is 4711')
   expect((await ask('what time is it now'))?.text).toBe('It is 11:30.')
   expect(replies().notUnderstood('Bau mir ein Haus', call().caller)).toContain('nicht verstanden')
+})
+
+test('one of a kind is spoken of as one, several as several', async () => {
+  const many = (count: number) => Array.from({ length: count }, () => ({}))
+  const counts = { list_events: 0, list_todos: 4, list_timers: 0 }
+  for (const name of Object.keys(counts)) offer(name, () => many(counts[name as keyof typeof counts]))
+  expect((await ask('how is the house?'))?.text).toBe('All is well. There are 4 open to-dos.')
+  counts.list_todos = 1
+  expect((await ask('how is the house?'))?.text).toBe('All is well. There is one open to-do.')
+  Object.assign(counts, { list_events: 1, list_todos: 4, list_timers: 2 })
+  expect((await ask('how is the house?'))?.text).toBe(
+    'All is well. There is one thing in the calendar today, 4 open to-dos and 2 timers and alarms.',
+  )
+  locale = 'de-DE'
+  Object.assign(counts, { list_events: 0, list_todos: 1, list_timers: 0 })
+  expect((await ask('Wie geht es dem Haus?'))?.text).toBe('Alles ist gut. Es gibt eine offene Aufgabe.')
+})
+
+test('every reply that counts has a word for one, and every one that lists says so too', () => {
+  for (const { language, replies: words } of [understanding.languageFor('en'), understanding.languageFor('de')]) {
+    for (const [key, reply] of Object.entries(words)) {
+      const spoken = typeof reply === 'string' ? [reply] : [reply.one, reply.other]
+      if (spoken.some((text) => text.includes('{count}'))) expect(reply, `${language} ${key}`).toBeTypeOf('object')
+      if (typeof reply === 'string') {
+        expect(reply, `${language} ${key}`).not.toMatch(
+          /\b(?:there (?:is|are)|these|birthdays|diese|nächsten)\b.*\{(?:items|lists|names)\}/i,
+        )
+      }
+    }
+  }
 })
 
 test('every answer in the data has someone to give it, and every reply its words', async () => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { ActionCall, ActionRegistry } from '../../kit/actions.ts'
+import { type ActionCall, type ActionRegistry, mayRun } from '../../kit/actions.ts'
 import type { Caller } from '../../kit/caller.ts'
 import { AppError } from '../../kit/errors.ts'
 import type { MessageSource, ToolCall } from '../chat/chat.contract.ts'
@@ -12,6 +12,7 @@ import { mediaAnswers } from './answers/media.ts'
 import { memoryAnswers } from './answers/memory.ts'
 import { thingAnswers } from './answers/things.ts'
 import { timerAnswers } from './answers/timers.ts'
+import { isForGuests, isIntentForGuests } from './guest-intents.ts'
 import { createSpeech } from './speech.ts'
 import type { Understanding } from './understanding.ts'
 import type { UnderstandingContext, UnderstandingNames } from './understood.ts'
@@ -71,10 +72,10 @@ export function createGrammarReplies({
     }
   }
 
-  /** Guests are told of nobody's date of birth, as they do not see the household. */
-  function houseFor({ scope }: Caller) {
+  /** Guests do not see who lives here; they know themselves. */
+  function houseFor({ scope, personId }: Caller) {
     const { household: home, persons } = household.get()
-    return { household: home, persons: scope === 'guest' ? persons.map((person) => ({ ...person, birthDate: null })) : persons }
+    return { household: home, persons: scope === 'guest' ? persons.filter(({ id }) => id === personId) : persons }
   }
 
   return {
@@ -86,6 +87,9 @@ export function createGrammarReplies({
       const answer = understood && ANSWERS[understood.intent]
       if (!understood || !answer) return null
       const speech = createSpeech(understanding.languageFor(context.locale, understood.language), context, now)
+      const { intent, slots, maybe } = understood
+      if (call.caller.scope === 'guest' && !isForGuests(understood))
+        return maybe ? null : { intent, text: speech.say('not_allowed'), toolCalls: [], sources: [], sure: true }
       const toolCalls: ToolCall[] = []
       const help: AnswerHelp = {
         text,
@@ -95,7 +99,10 @@ export function createGrammarReplies({
         speaker: context.speakerPerson,
         lastSources: call.lastSources,
         call,
-        has: (action) => actions.find(action) !== undefined,
+        has(action) {
+          const spec = actions.find(action)
+          return spec !== undefined && mayRun(spec, call.caller)
+        },
         async run(name, params, missing) {
           if (!actions.find(name)) throw new Missing(missing)
           const shown = { id: randomUUID(), name, params }
@@ -128,7 +135,6 @@ export function createGrammarReplies({
         return speech.say(error.status === 404 ? 'not_found' : 'failed')
       }
 
-      const { intent, slots, maybe } = understood
       try {
         const said = await answer(slots, help)
         if (said === null) return null
@@ -144,8 +150,11 @@ export function createGrammarReplies({
     notUnderstood(text: string, caller: Caller): string {
       const context = contextOf(caller)
       const speech = createSpeech(understanding.languageFor(context.locale), context, now)
-      if (understanding.understand(text, context)?.maybe) return speech.say('unknown_here')
-      const examples = understanding.suggest(text, context).map((example) => speech.say('quoted', { text: example }))
+      const isGuest = caller.scope === 'guest'
+      if (understanding.understand(text, context)?.maybe) return speech.say(isGuest ? 'unknown_to_guests' : 'unknown_here')
+      const examples = understanding
+        .suggest(text, context, isGuest ? isIntentForGuests : undefined)
+        .map((example) => speech.say('quoted', { text: example }))
       return speech.say('not_understood', { examples: speech.list(examples) })
     },
   }

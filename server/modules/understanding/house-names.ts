@@ -1,3 +1,4 @@
+import type { Caller } from '../../kit/caller.ts'
 import type { Person } from '../household/household.contract.ts'
 import type { UnderstandingNames } from './understood.ts'
 
@@ -17,16 +18,17 @@ function kept<Input, Output>(make: (input: Input) => Output): (input: Input) => 
   }
 }
 
-/** What people, lists and timers are called now. Guests are told of nobody’s lists and timers. */
+/** What people, lists and timers are called now. Guests know themselves alone, and no lists or timers. */
 export function createHouseNames({ household, lists, timers }: HouseNamesDeps) {
-  const people = kept((persons: Person[]) => persons.map(({ id, displayName, aliases }) => ({ id, name: displayName, aliases })))
+  const named = (persons: Person[]) => persons.map(({ id, displayName, aliases }) => ({ id, name: displayName, aliases }))
+  const people = kept(named)
   const same = <Value>(value: Value) => value
   const listNames = kept<readonly string[], readonly string[]>(same)
   const timerNames = kept<readonly string[], readonly string[]>(same)
   const none: never[] = []
 
-  return ({ scope }: { scope: string }): UnderstandingNames => ({
-    people: people(household.get().persons),
+  return ({ scope, personId }: Pick<Caller, 'scope' | 'personId'>): UnderstandingNames => ({
+    people: scope === 'guest' ? named(household.get().persons.filter(({ id }) => id === personId)) : people(household.get().persons),
     lists: scope === 'guest' ? none : listNames(lists()),
     timers: scope === 'guest' ? none : timerNames(timers()),
     songs: none,

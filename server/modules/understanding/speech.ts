@@ -51,7 +51,7 @@ export function createSpeech({ language, replies }: Language, house: { locale: s
     /** A moment with its day: `tomorrow at 15:00`. */
     moment: (moment: string | Date) => say('day_at_time', { day: day(moment), time: at(moment).toLocaleString(DateTime.TIME_SIMPLE) }),
     duration(ms: number): string {
-      let left = Math.max(0, Math.round(ms / 1_000)) * 1_000
+      let left = Math.max(1, Math.round(ms / 1_000)) * 1_000
       const parts = UNITS.flatMap(([unit, size]) => {
         const amount = Math.floor(left / size)
         left -= amount * size

@@ -11,7 +11,7 @@ const grams = (words: readonly string[]): Set<string> =>
   new Set(words.flatMap((word) => [`${word}.`, ...Array.from({ length: Math.max(1, word.length - 2) }, (_, at) => word.slice(at, at + 3))]))
 
 /** Finds the examples of a language that are nearest to a sentence, by the letters they share; rare ones weigh more. */
-export function createSuggestions({ intents, words }: Language): (text: string) => string[] {
+export function createSuggestions({ intents, words }: Language): (text: string, mayOffer: (intent: string) => boolean) => string[] {
   const common = new Set([...words.articles, ...words.notNames.filter((word) => word.length < SAYING)])
   const gramsOf = (text: string) => grams(wordsOf(text).filter((word) => !common.has(word)))
   const examples = Object.entries(intents).flatMap(([intent, { examples }]) =>
@@ -21,9 +21,10 @@ export function createSuggestions({ intents, words }: Language): (text: string) 
   for (const { grams } of examples) for (const gram of grams) counts.set(gram, (counts.get(gram) ?? 0) + 1)
   const weight = (gram: string) => Math.log(1 + examples.length / (counts.get(gram) ?? examples.length)) * (gram.endsWith('.') ? 3 : 1)
 
-  return (text) => {
+  return (text, mayOffer) => {
     const asked = gramsOf(text.slice(0, MAX_LOOKED_AT))
     const ranked = examples
+      .filter(({ intent }) => mayOffer(intent))
       .map((example) => ({
         ...example,
         score: [...example.grams].reduce((sum, gram) => sum + (asked.has(gram) ? weight(gram) : 0), 0) / Math.sqrt(example.grams.size || 1),

@@ -16,7 +16,7 @@ const languageOf = (locale: string) => locale.split('-')[0]?.toLowerCase() ?? ''
 /** Understands what is said to the house without any model: a sentence as a whole, or not at all. */
 export function createUnderstanding({ languages }: UnderstandingOptions) {
   const engines = new Map<Language, Engine>()
-  const suggestions = new Map<Language, (text: string) => string[]>()
+  const suggestions = new Map<Language, ReturnType<typeof createSuggestions>>()
   let preparing: Promise<void> | undefined
 
   function ordered(locale: string): Language[] {
@@ -60,12 +60,12 @@ export function createUnderstanding({ languages }: UnderstandingOptions) {
       }
       return null
     },
-    /** Sentences that would be understood, nearest to what was said first; in the household's language. */
-    suggest(text: string, context: UnderstandingContext): string[] {
+    /** Sentences that would be understood, nearest to what was said first; in the household's language, of the intents that may be offered. */
+    suggest(text: string, context: UnderstandingContext, mayOffer: (intent: string) => boolean = () => true): string[] {
       const language = languageFor(context.locale)
       const nearest = suggestions.get(language) ?? createSuggestions(language)
       suggestions.set(language, nearest)
-      return nearest(text)
+      return nearest(text, mayOffer)
     },
   }
 }

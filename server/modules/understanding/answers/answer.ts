@@ -20,6 +20,7 @@ export interface AnswerHelp {
   speaker: Person | null
   lastSources: readonly MessageSource[]
   call: ActionCall
+  /** Whether there is such an action and this caller may have it done. */
   has(action: string): boolean
   /** Throws `Missing` where there is no such action, else what the registry throws. Every run is shown with the reply. */
   run(action: string, params: Record<string, unknown>, missing: string): Promise<ActionResult>

@@ -43,7 +43,7 @@ async function age(slots: Slots, help: AnswerHelp) {
   if (!who.birthDate)
     return (help.has('recall') ? await recollect(help.text, help) : null) ?? help.speech.say('birthday_unknown', { name: who.displayName })
   const years = Math.floor(help.speech.now().diff(DateTime.fromISO(who.birthDate, { zone: help.speech.now().zone }), 'years').years)
-  return help.speech.say('age_is', { name: who.displayName, count: years })
+  return help.speech.say(years < 1 ? 'age_first_year' : 'age_is', { name: who.displayName, count: years })
 }
 
 async function birthdays(_: Slots, { household, speech }: AnswerHelp) {
@@ -54,6 +54,7 @@ async function birthdays(_: Slots, { household, speech }: AnswerHelp) {
   if (known.length === 0) return speech.say('birthdays_unknown')
   return speech.say('birthdays', {
     items: speech.list(known.map(({ displayName, next }) => `${displayName} (${next.toLocaleString({ day: 'numeric', month: 'long' })})`)),
+    count: known.length,
   })
 }
 
@@ -62,7 +63,7 @@ async function houseStatus(_: Slots, { run, has, speech }: AnswerHelp) {
     if (!has(action)) return []
     const { data } = await run(action, params, 'no_status')
     const open = Array.isArray(data) ? data.length : 0
-    return open > 0 ? [speech.say(key, { count: open })] : []
+    return open > 0 ? [{ said: speech.say(key, { count: open }), count: open }] : []
   }
   const now = speech.now()
   const parts = [
@@ -70,7 +71,10 @@ async function houseStatus(_: Slots, { run, has, speech }: AnswerHelp) {
     ...(await count('list_todos', { status: 'open' }, 'status_todos')),
     ...(await count('list_timers', {}, 'status_timers')),
   ]
-  return parts.length === 0 ? speech.say('status_quiet') : speech.say('status', { items: speech.list(parts) })
+  const [first] = parts
+  if (!first) return speech.say('status_quiet')
+  // the verb goes with what is named first
+  return speech.say('status', { items: speech.list(parts.map(({ said }) => said)), count: first.count })
 }
 
 export const factAnswers: Answers = {
@@ -85,7 +89,7 @@ export const factAnswers: Answers = {
     if (ask === 'month') return speech.say('month_is', { month: now.toLocaleString({ month: 'long' }) })
     if (on && ask === 'until') {
       const count = Math.round(DateTime.fromISO(text(on), { zone: now.zone }).diff(now.startOf('day'), 'days').days)
-      return speech.say('days_until', { count })
+      return speech.say(count < 1 ? 'days_until_today' : 'days_until', { count })
     }
     if (on) return speech.say('date_is', { date: speech.date(text(on)) })
     return speech.say('date', { date: speech.date(new Date(now.toMillis()), text(zone) || undefined) })
@@ -107,7 +111,7 @@ export const factAnswers: Answers = {
       to: sign(to),
     })
   },
-  help: plainly('help'),
+  help: async (_, { call, speech }) => speech.say(call.caller.scope === 'guest' ? 'help_guest' : 'help'),
   never_mind: plainly('never_mind'),
   thanks: plainly('thanks'),
   async greeting({ part }, { speech, speaker }) {

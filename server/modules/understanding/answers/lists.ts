@@ -76,6 +76,6 @@ export const listAnswers: Answers = {
   },
   async lists_show(_, { speech, names }) {
     const lists = names.lists.filter((name) => name !== '')
-    return lists.length === 0 ? speech.say('no_lists') : speech.say('lists_shown', { lists: speech.list(lists) })
+    return lists.length === 0 ? speech.say('no_lists') : speech.say('lists_shown', { lists: speech.list(lists), count: lists.length })
   },
 }

@@ -47,7 +47,11 @@ export const timerAnswers: Answers = {
     }),
   timer_ask: async (_, { speech }) => speech.say('timer_how_long'),
   timer_cancel: async (slots, help) => help.told(await help.run('cancel_timer', which(slots), NONE), 'timer_cancelled'),
-  timer_cancel_all: async (_, help) => help.told(await help.run('cancel_timer', { all: true }, NONE), 'timers_cancelled'),
+  async timer_cancel_all(_, help) {
+    const result = await help.run('cancel_timer', { all: true }, NONE)
+    const count = Array.isArray(result.data) ? result.data.length : 0
+    return help.told(result, count === 0 ? 'no_timer' : 'timers_cancelled', { count })
+  },
   timer_add: (slots, help) => change(slots, help, { addMs: slots.durationMs }, 'timer_added'),
   timer_reduce: (slots, help) => change(slots, help, { addMs: -Number(slots.durationMs) }, 'timer_reduced'),
   timer_pause: (slots, help) => change(slots, help, { paused: true }, 'timer_paused'),
@@ -65,7 +69,8 @@ export const timerAnswers: Answers = {
     const [first] = alarms
     if (!first) return help.speech.say('no_alarm')
     for (const { id } of slots.all ? alarms : [first]) await help.run('cancel_timer', { id }, NONE)
-    return help.speech.say(slots.all ? 'alarms_cancelled' : 'alarm_cancelled', { time: help.speech.moment(first.endsAt) })
+    const many = slots.all && alarms.length > 1
+    return help.speech.say(many ? 'alarms_cancelled' : 'alarm_cancelled', { time: help.speech.moment(first.endsAt) })
   },
   async alarm_status(_, help) {
     const alarms = (await all(help)).filter(({ kind, rangAt }) => kind === 'alarm' && !rangAt)

@@ -1,0 +1,38 @@
+import type { Understood } from './understood.ts'
+
+/**
+ * What guests may ask for: what needs no knowledge of the house, and what they may do with media. What is new is not for guests until it
+ * stands here. Of people they know themselves alone.
+ */
+const FOR_GUESTS: ReadonlySet<string> = new Set([
+  'time',
+  'date',
+  'calculate',
+  'convert',
+  'birthday',
+  'age',
+  'media_play',
+  'media_pause',
+  'media_resume',
+  'media_stop',
+  'media_next',
+  'media_previous',
+  'media_what',
+  'volume_set',
+  'volume_change',
+  'volume_mute',
+  'volume_unmute',
+  'help',
+  'never_mind',
+  'thanks',
+  'greeting',
+  'goodbye',
+  'how_are_you',
+  'who_are_you',
+])
+
+export const isIntentForGuests = (intent: string): boolean => FOR_GUESTS.has(intent)
+
+/** The same for what is to be done later. */
+export const isForGuests = ({ intent, slots }: Understood): boolean =>
+  isIntentForGuests(intent === 'later' ? String(slots.command) : intent)
