@@ -63,7 +63,10 @@ const Environment = z.object({
   SERVICE_FFMPEG_PATH: z.string().optional(),
   SERVICE_FFPROBE_PATH: z.string().optional(),
   SERVICE_PLUGINS_PATH: z.string().optional(),
+  /** For plugins alone, as the next one is for the rest of the house. */
   SERVICE_PLUGIN_FETCH_ALLOW_LOCAL: flag.default(false),
+  /** Lets http_request, calendars and push gateways reach this machine and the home network. */
+  SERVICE_FETCH_ALLOW_LOCAL: flag.default(false),
   SERVICE_PLUGINS_HOT_RELOAD: flag.default(false),
   AUTH_SECRET: secret.optional(),
   AUTH_IDP_ISSUER: httpUrl.default('https://accounts.google.com'),

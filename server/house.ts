@@ -9,7 +9,7 @@ import { createGuardedFetch } from './kit/guarded-fetch.ts'
 import type { TlsIdentity } from './kit/listener.ts'
 import type { Logger } from './kit/log.ts'
 import type { Module } from './kit/module.ts'
-import { isHomeAddress, isPublicAddress } from './kit/public-address.ts'
+import { isHomeAddress } from './kit/public-address.ts'
 import type { Listening } from './kit/server-addresses.ts'
 import type { Greeting } from './kit/socket-message.ts'
 import type { SocketRegistry } from './kit/socket-registry.ts'
@@ -117,11 +117,11 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
   const addresses = () => deps.addresses(settings.publicUrl())
 
   const fetching = {
-    allowLocal: env.SERVICE_PLUGIN_FETCH_ALLOW_LOCAL,
+    allowLocal: env.SERVICE_FETCH_ALLOW_LOCAL,
     isOwnHost: (host: string) => host === URL.parse(settings.publicUrl() ?? '')?.hostname,
   }
   const guardedFetch = createGuardedFetch(fetching)
-  const homeFetch = createGuardedFetch({ ...fetching, isPublic: (address) => isPublicAddress(address) || isHomeAddress(address) })
+  const homeFetch = createGuardedFetch({ ...fetching, isNear: isHomeAddress })
   const household = createHouseholdService({ db })
   const settings = createSettingsService({ config, secrets, path: path('config', 'settings.json'), addresses })
   const owner = createOwnerService({ db, household, environmentPassword: env.SERVICE_OWNER_PASSWORD })
@@ -173,7 +173,7 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
   const notifications = createNotificationsService({ db, household, events, deliver: delivery.deliver, onWriteFailed })
   const calendar = createCalendarService({ db, household, events })
   const feed = createFeedService({ db, addresses })
-  const subscriptions = createSubscriptionsService({ db, household, events, fetch: guardedFetch, onFailed: onWriteFailed })
+  const subscriptions = createSubscriptionsService({ db, household, events, fetch: homeFetch, onFailed: onWriteFailed })
   const reminders = createReminders({ db, household, notifications, onFailed: onWriteFailed })
   const todos = createTodosService({ db, household, events, reminders })
   const press = createButtons({ notifications, todos, events })

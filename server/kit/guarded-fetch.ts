@@ -1,9 +1,9 @@
-import { type LookupAddress, lookup as systemLookup } from 'node:dns'
-import { isIP, type LookupFunction, type Socket } from 'node:net'
+import { isIP } from 'node:net'
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
-import type { Agent, buildConnector, Dispatcher } from 'undici'
-import { AppError, forbidden, invalid } from './errors.ts'
+import type { Agent, Dispatcher } from 'undici'
+import { AppError, invalid } from './errors.ts'
+import { addressBlocked, createJourney, guardedConnector, type Journey, type Lookup, refusalIn } from './guarded-connect.ts'
 import { isPublicAddress } from './public-address.ts'
 
 export interface GuardedRequest {
@@ -30,21 +30,16 @@ export interface GuardedResponse {
 export type GuardedFetch = (url: string, request?: GuardedRequest) => Promise<GuardedResponse>
 
 export interface GuardedFetchOptions {
-  /** Lets addresses of the home network and this machine be reached. */
+  /** Lets every address be reached, this machine's too. */
   allowLocal: boolean
+  /** Which other addresses may be reached, such as those of the home network; not by a redirect from the internet. */
+  isNear?: (address: string) => boolean
   /** Whether a host name is this server's own, however it resolves. */
   isOwnHost?: (host: string) => boolean
   lookup?: Lookup
   /** Which addresses may be reached; the public internet unless stated. */
   isPublic?: (address: string) => boolean
 }
-
-/** `dns.lookup` with `all`. */
-export type Lookup = (
-  host: string,
-  options: { all: true },
-  then: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
-) => void
 
 const WAIT_MS = 10_000
 const MAX_BYTES = 20 * 1024 * 1024
@@ -63,7 +58,6 @@ const OWN_HEADERS =
 const HARMLESS_HEADERS = /^(accept|accept-language|user-agent|content-type)$/
 const TOKEN = /^[\w!#$%&'*+.^`|~-]{1,100}$/
 
-const blocked = () => forbidden('This address may not be reached from here.', 'address_blocked')
 const failed = (why: string, cause?: unknown) => new AppError(502, 'upstream_failed', why, { cause })
 const tooLarge = () => failed('The other server sends more than is taken.')
 const tooSlow = () => new AppError(504, 'timeout', 'The other server took too long.')
@@ -80,15 +74,8 @@ function checkHeaders(headers: Record<string, string>): Record<string, string> {
 function readUrl(text: string, base?: URL): URL {
   const url = text.length <= MAX_URL ? URL.parse(text, base) : null
   if (!url) throw invalid([{ path: 'url', message: 'is not an address' }])
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw blocked()
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw addressBlocked()
   return url
-}
-
-/** Our own refusal inside of what the transport throws about it. */
-function refusalIn(error: unknown): AppError | undefined {
-  if (error instanceof AppError) return error
-  if (error instanceof AggregateError) return error.errors.map(refusalIn).find(Boolean)
-  return error instanceof Error && error.cause !== undefined ? refusalIn(error.cause) : undefined
 }
 
 async function readBody(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
@@ -131,54 +118,40 @@ function follow({ url, method, headers, body }: Hop, status: number, location: s
   return { url: next, method: toGet ? 'GET' : method, headers: Object.fromEntries(unbodied), body: toGet ? undefined : body }
 }
 
+interface Trip {
+  journey: Journey
+  dispatcher: Agent
+  signal: AbortSignal
+  maxBytes: number
+}
+
 type Undici = typeof import('undici')
 
 /** With the first call: it is large, and a house that asks nobody outside never needs it. */
 const loadUndici = (): Promise<Undici> => import('undici')
 
 /**
- * Makes a fetch for addresses that come from outside: it reaches the public internet alone, checks each redirect and each resolved address
+ * Makes a fetch for addresses that come from outside: it reaches the public internet alone unless told otherwise, checks each redirect and each resolved address
  * anew, and bounds time and size. It throws 403 `address_blocked`, 502 `upstream_failed`, 504 `timeout`; any status is an answer.
  */
 export function createGuardedFetch({
   allowLocal,
+  isNear,
   isOwnHost,
-  lookup = systemLookup,
+  lookup,
   isPublic = isPublicAddress,
 }: GuardedFetchOptions): GuardedFetch {
-  const mayReach = (address: string | undefined) => allowLocal || (address !== undefined && isPublic(address))
+  const everywhere: Journey = { mayReach: () => true, reached: () => undefined }
+  const begin = (): Journey => (allowLocal ? everywhere : createJourney({ isPublic, isNear }))
 
-  function checkUrl(url: URL): void {
+  function checkUrl(url: URL, { mayReach }: Journey): void {
     const host = url.hostname.replace(/^\[|\]$/g, '')
-    if (BAD_PORTS.has(url.port)) throw blocked()
-    if (isIP(host) ? !mayReach(host) : !allowLocal && isOwnHost?.(host.replace(/\.$/, ''))) throw blocked()
-  }
-
-  /** Answers only if every address may be reached; the connection goes to one of these and is not resolved again. */
-  const checkedLookup: LookupFunction = (host, options, then) => {
-    lookup(host, { ...options, all: true }, (error, addresses) => {
-      const [first] = addresses ?? []
-      if (error || !first) then(error ?? new Error(`${host} has no address`), '')
-      else if (!addresses.every(({ address }) => mayReach(address))) then(blocked(), '')
-      else if (options.all) then(null, addresses)
-      else then(null, first.address, first.family)
-    })
-  }
-
-  function checkedConnector(undici: Undici): buildConnector.connector {
-    const connectTo = undici.buildConnector({ lookup: checkedLookup, timeout: WAIT_MS })
-    return (options, then) =>
-      connectTo(options, (...outcome) => {
-        const socket: Socket | null = outcome[1]
-        if (!socket || mayReach(socket.remoteAddress)) return void then(...outcome)
-        socket.destroy()
-        then(blocked(), null)
-      })
+    if (BAD_PORTS.has(url.port)) throw addressBlocked()
+    if (isIP(host) ? !mayReach(host) : !allowLocal && isOwnHost?.(host.replace(/\.$/, ''))) throw addressBlocked()
   }
 
   async function ask({ url, method, headers, body }: Hop, dispatcher: Agent, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
     const { request } = await loadUndici()
-    checkUrl(url)
     const { username, password } = url
     const bare = new URL(url)
     bare.username = bare.password = ''
@@ -192,9 +165,10 @@ export function createGuardedFetch({
     })
   }
 
-  async function run(first: Hop, dispatcher: Agent, signal: AbortSignal, maxBytes: number): Promise<GuardedResponse> {
+  async function run(first: Hop, { journey, dispatcher, signal, maxBytes }: Trip): Promise<GuardedResponse> {
     let hop = first
     for (let redirects = 0; ; redirects += 1) {
+      checkUrl(hop.url, journey)
       const { statusCode, headers, body } = await ask(hop, dispatcher, signal)
       const { location } = headers
       if (![301, 302, 303, 307, 308].includes(statusCode) || typeof location !== 'string') {
@@ -219,14 +193,19 @@ export function createGuardedFetch({
     const timeout = AbortSignal.timeout(waitMs)
     const ends = signal ? AbortSignal.any([signal, timeout]) : timeout
     const undici = await loadUndici()
+    const journey = begin()
     // One for each call, so that no connection outlives the check of its address.
-    const dispatcher = new undici.Agent({ connect: checkedConnector(undici), headersTimeout: 0, bodyTimeout: 0 })
+    const dispatcher = new undici.Agent({
+      connect: guardedConnector(undici.buildConnector, journey, lookup),
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    })
     try {
       const over = new Promise<never>((_, reject) => {
         if (ends.aborted) reject(tooSlow())
         ends.addEventListener('abort', () => reject(tooSlow()), { once: true })
       })
-      return await Promise.race([run(first, dispatcher, ends, maxBytes), over])
+      return await Promise.race([run(first, { journey, dispatcher, signal: ends, maxBytes }), over])
     } catch (error) {
       if (ends.aborted) throw tooSlow()
       throw refusalIn(error) ?? failed('The other server cannot be reached.', error)

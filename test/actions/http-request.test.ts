@@ -22,7 +22,7 @@ beforeAll(async () => {
     if (path === '/binary') return void res.writeHead(200, { 'content-type': 'image/png' }).end(Buffer.alloc(100))
     if (path === '/broken') return void res.writeHead(200, { 'content-type': 'application/json' }).end('{"a":')
   })
-  house = await startHouse({ env: { SERVICE_PLUGIN_FETCH_ALLOW_LOCAL: '1' } })
+  house = await startHouse({ env: { SERVICE_FETCH_ALLOW_LOCAL: '1' } })
   owner = await house.residentOwner()
 })
 afterAll(async () => {

@@ -10,7 +10,7 @@ let ada: Browser
 let outside: Endpoint
 let asked: IncomingMessage[]
 beforeAll(async () => {
-  house = await startHouse({ env: { SERVICE_PLUGIN_FETCH_ALLOW_LOCAL: '1' } })
+  house = await startHouse({ env: { SERVICE_FETCH_ALLOW_LOCAL: '1' } })
   ada = await house.residentOwner()
   outside = await listen(() => undefined)
 })

@@ -3,11 +3,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { createGuardedFetch, type Lookup } from '../../server/kit/guarded-fetch.ts'
+import type { Lookup } from '../../server/kit/guarded-connect.ts'
+import { createGuardedFetch } from '../../server/kit/guarded-fetch.ts'
 import { isPublicAddress } from '../../server/kit/public-address.ts'
+import { listen } from '../support/listener.ts'
 
 /** Stands in for the internet; whatever else is on loopback is this machine. */
 const OUTSIDE = '127.0.0.2'
+/** Stands in for the home network. */
+const NEAR = '127.0.0.3'
 const names = new Map<string, string[][]>()
 /** Answers by name; of several answers one after the other, then the last. */
 const lookup: Lookup = (host, _options, then) => {
@@ -97,6 +101,23 @@ test('every address behind a name must be allowed', async () => {
   for (const host of ['evil.test', 'half.test', 'six.test', 'mapped.test'])
     await expect(strict(canarySite(host)), host).rejects.toMatchObject(blocked)
   expect(canaryOpened).toBe(0)
+})
+
+test('what is near may be reached by its address, from near to near, and not by a redirect from the internet', async () => {
+  const near = await listen((req, res) => void res.writeHead(req.url === '/' ? 200 : 302, { location: '/' }).end('near'), NEAR)
+  const home = createGuardedFetch({ allowLocal: false, lookup, isPublic, isNear: (address) => address === NEAR })
+  expect((await home(`${near.url}/moved`)).body.toString()).toBe('near')
+  names.set('nas.test', [[NEAR]])
+  for (const location of [`${near.url}/`, near.url.replace(NEAR, 'nas.test')]) {
+    handle = (_req, res) => void res.writeHead(302, { location }).end()
+    await expect(home(site()), location).rejects.toMatchObject(blocked)
+  }
+  expect(near.hits).toEqual(['/moved', '/'])
+  await expect(home(canarySite())).rejects.toMatchObject(blocked)
+  handle = (_req, res) => void res.end('hello')
+  near.handle = (_req, res) => void res.writeHead(302, { location: site() }).end()
+  expect((await home(near.url)).body.toString()).toBe('hello')
+  await near[Symbol.asyncDispose]()
 })
 
 test('the system’s own names of this machine are refused', async () => {

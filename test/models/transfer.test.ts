@@ -1,9 +1,11 @@
 import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Lookup } from '../../server/kit/guarded-connect.ts'
 import { createHub, nextAddress } from '../../server/modules/models/hub.ts'
 import { openPart, readPart } from '../../server/modules/models/part-file.ts'
 import { checkRoom, checksum, NoRoom, transfer } from '../../server/modules/models/transfer.ts'
 import { createTransferRate } from '../../server/modules/models/transfer-rate.ts'
+import { listen } from '../support/listener.ts'
 import { needsSmallDisk, noSmallDisk, smallDisk } from '../support/small-disk.ts'
 import { cutAfter, hangAfter, startHub, status, type TestHub } from './hub-server.ts'
 import { modelsFolder } from './llm-harness.ts'
@@ -158,4 +160,43 @@ test('a hub tells size and checksum of a file before it is fetched', async () =>
   const hub = createHub(() => server.url)
   expect(await hub.look(PATH, never)).toEqual({ totalBytes: content.length, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) })
   await expect(hub.look('hearth/models/resolve/main/none.gguf', never)).rejects.toMatchObject({ kind: 'absent' })
+})
+
+describe('a hub that sends elsewhere', () => {
+  const OUTSIDE = '127.0.0.2'
+  const reach = {
+    isPublic: (address: string) => address === OUTSIDE,
+    lookup: ((_host, _options, then) => then(null, [{ address: OUTSIDE, family: 4 }])) as Lookup,
+  }
+
+  test('sends nobody into the home network from the internet, for a file nor for its size', async () => {
+    await using inside = await listen((_req, res) => void res.end('GGUF of the router'))
+    await using hub = await listen((_req, res) => void res.writeHead(302, { location: `${inside.url}/reboot` }).end(), OUTSIDE)
+    for (const url of [hub.url, hub.url.replace(OUTSIDE, 'hub.test')]) {
+      using folder = modelsFolder()
+      const outside = createHub(() => url, reach)
+      await expect(outside.look(PATH, never)).rejects.toMatchObject({ kind: 'final', message: expect.stringMatching(/home network/) })
+      await expect(fetchInto(folder, { hub: outside })).rejects.toMatchObject({
+        kind: 'final',
+        message: expect.stringMatching(/home network/),
+      })
+      expect(existsSync(folder.file('part'))).toBe(false)
+    }
+    expect(inside.hits).toEqual([])
+  })
+
+  test('sends to the internet, or within the home where it lies there itself', async () => {
+    await using storage = await listen((_req, res) => void res.end(content), OUTSIDE)
+    await using nas = await listen((_req, res) => void res.end(content))
+    for (const [from, to] of [
+      [OUTSIDE, storage],
+      ['127.0.0.1', storage],
+      ['127.0.0.1', nas],
+    ] as const) {
+      using folder = modelsFolder()
+      await using hub = await listen((_req, res) => void res.writeHead(302, { location: `${to.url}/x` }).end(), from)
+      await fetchInto(folder, { hub: createHub(() => hub.url, reach) })
+      expect(readFileSync(folder.file('part')).equals(content)).toBe(true)
+    }
+  })
 })

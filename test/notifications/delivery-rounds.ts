@@ -118,7 +118,7 @@ export async function deliveryRounds(rounds: number): Promise<DeliveryReport> {
   let port = '0'
   let owner: Browser | undefined
   for (let round = 0; round <= rounds; round++) {
-    const env = { ...BY_ENVIRONMENT, SERVICE_PORT: port, SERVICE_ACCESS_TOKEN_TTL_SECONDS: '86400', SERVICE_PLUGIN_FETCH_ALLOW_LOCAL: '1' }
+    const env = { ...BY_ENVIRONMENT, SERVICE_PORT: port, SERVICE_ACCESS_TOKEN_TTL_SECONDS: '86400', SERVICE_FETCH_ALLOW_LOCAL: '1' }
     await using server = await startServer(root.path, { env })
     port = String(server.port)
     owner ??= await server.owner()

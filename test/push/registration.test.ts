@@ -18,7 +18,7 @@ beforeAll(async () => {
     asked.push({ path: req.url ?? '', body: JSON.parse(String(await bodyOf(req))) })
     answer(res, status)
   })
-  house = await startHouse({ env: { SERVICE_PLUGIN_FETCH_ALLOW_LOCAL: '1' } })
+  house = await startHouse({ env: { SERVICE_FETCH_ALLOW_LOCAL: '1' } })
 })
 beforeEach(() => {
   asked = []

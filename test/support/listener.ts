@@ -10,15 +10,15 @@ export interface Endpoint {
 }
 
 /** An HTTP server on a free loopback port whose handler may be exchanged. */
-export async function listen(handle: Endpoint['handle']): Promise<Endpoint> {
+export async function listen(handle: Endpoint['handle'], host = '127.0.0.1'): Promise<Endpoint> {
   const hits: string[] = []
   const server: Server = createServer((req, res) => {
     hits.push(req.url ?? '')
     endpoint.handle(req, res)
   })
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => void server.listen(0, host, resolve))
   const endpoint: Endpoint = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://${host}:${(server.address() as AddressInfo).port}`,
     hits,
     handle,
     async [Symbol.asyncDispose]() {

@@ -1,4 +1,6 @@
+import type { Response } from 'undici'
 import { z } from 'zod'
+import { createJourney, guardedConnector, type Lookup, type Reach, refusalIn } from '../../kit/guarded-connect.ts'
 
 /** What went wrong with a hub; the message says so in plain words. */
 export class HubFault extends Error {
@@ -79,19 +81,47 @@ export function nextAddress(from: URL, location: string | null): URL {
   return to
 }
 
+export interface HubReach extends Pick<Reach, 'isPublic'> {
+  lookup?: Lookup
+}
+
+/** With the first download: it is large. */
+const loadUndici = () => import('undici')
+
+/** Asks along a chain of redirects: a hub may lie at home, but one on the internet sends nobody there. */
+async function createAsker({ isPublic, lookup }: HubReach) {
+  const { Agent, buildConnector, fetch } = await loadUndici()
+  const journey = createJourney({ isPublic, isNear: () => true })
+  const dispatcher = new Agent({ connect: guardedConnector(buildConnector, journey, lookup) })
+  return {
+    async ask(url: URL, method: 'GET' | 'HEAD', headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
+      try {
+        const sent = { 'user-agent': 'Hearth', 'accept-encoding': 'identity', ...headers }
+        return await fetch(url, { method, redirect: 'manual', headers: sent, signal, dispatcher })
+      } catch (error) {
+        if (signal.aborted) throw signal.reason
+        throw refusalIn(error) ? new HubFault('final', 'The hub sends to an address inside the home network.', error) : unreachable(error)
+      }
+    },
+    /** What is being received goes on. */
+    end: () => void dispatcher.close().catch(() => undefined),
+  }
+}
+
+type Asker = Awaited<ReturnType<typeof createAsker>>
+
 /** Follows redirects by hand, so that each is looked at; no credential is ever sent, so none can be carried elsewhere. */
-async function follow(address: URL, method: 'GET' | 'HEAD', headers: Record<string, string>, signal: AbortSignal): Promise<Followed> {
+async function followed(
+  { ask }: Asker,
+  address: URL,
+  method: 'GET' | 'HEAD',
+  headers: Record<string, string>,
+  signal: AbortSignal,
+): Promise<Followed> {
   let at = address
   const linked: HubFile = { totalBytes: null, sha256: null }
   for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
-    const response = await fetch(at, {
-      method,
-      redirect: 'manual',
-      headers: { 'user-agent': 'Hearth', 'accept-encoding': 'identity', ...headers },
-      signal,
-    }).catch((error: unknown) => {
-      throw signal.aborted ? signal.reason : unreachable(error)
-    })
+    const response = await ask(at, method, headers, signal)
     const said = linkedOf(response)
     linked.totalBytes ??= said.totalBytes
     linked.sha256 ??= said.sha256
@@ -116,7 +146,16 @@ async function textUpTo(response: Response, limit: number): Promise<string> {
 }
 
 /** The hub at an address that may change meanwhile, such as https://huggingface.co. */
-export function createHub(base: () => string): Hub {
+export function createHub(base: () => string, reach: HubReach = {}): Hub {
+  async function follow(address: URL, method: 'GET' | 'HEAD', headers: Record<string, string>, signal: AbortSignal): Promise<Followed> {
+    const asker = await createAsker(reach)
+    try {
+      return await followed(asker, address, method, headers, signal)
+    } finally {
+      asker.end()
+    }
+  }
+
   const root = () => base().replace(/\/+$/, '')
   const addressOf = (path: string) => new URL(`${root()}/${path}`)
 
@@ -159,23 +198,23 @@ export function createHub(base: () => string): Hub {
 
   return {
     async look(path, signal) {
-      const followed = await follow(addressOf(path), 'HEAD', {}, signal)
-      if (followed.response.status >= 400 || followed.response.ok) await checked(followed)
-      const { headers, ok } = followed.response
-      const totalBytes = followed.linked.totalBytes ?? (ok ? numberOf(headers.get('content-length')) : null)
+      const found = await follow(addressOf(path), 'HEAD', {}, signal)
+      if (found.response.status >= 400 || found.response.ok) await checked(found)
+      const { headers, ok } = found.response
+      const totalBytes = found.linked.totalBytes ?? (ok ? numberOf(headers.get('content-length')) : null)
       if (totalBytes !== null && totalBytes > MOST_BYTES) throw tooLarge()
-      return completed({ totalBytes, sha256: followed.linked.sha256 }, path, signal)
+      return completed({ totalBytes, sha256: found.linked.sha256 }, path, signal)
     },
 
     async open(path, { from, etag }, signal) {
       const headers: Record<string, string> = from > 0 ? { range: `bytes=${from}-`, ...(etag && { 'if-range': etag }) } : {}
-      const followed = await follow(addressOf(path), 'GET', headers, signal)
-      const { response, linked } = followed
+      const found = await follow(addressOf(path), 'GET', headers, signal)
+      const { response, linked } = found
       if (response.status === 416) {
         await response.body?.cancel()
         throw new HubFault('restart', 'The hub’s file is another one than before.')
       }
-      await checked(followed)
+      await checked(found)
       const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(response.headers.get('content-range') ?? '')
       const partial = response.status === 206
       if (partial && (!range || Number(range[1]) !== from)) {
