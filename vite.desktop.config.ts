@@ -4,11 +4,11 @@ import { defineConfig, type EnvironmentOptions } from 'vite'
 const external = ['electron', ...builtinModules, /^node:/]
 
 /** Only this project's own files are bundled: packages stay as npm installed them, and electron-builder packs them. */
-const part = (folder: string, input: string | string[], format: 'es' | 'cjs' = 'es'): EnvironmentOptions => ({
+const part = (input: string, format: 'es' | 'cjs'): EnvironmentOptions => ({
   consumer: 'server',
   resolve: { external: true },
   build: {
-    outDir: `dist/${folder}`,
+    outDir: 'dist/main',
     // The preload script is built into the folder that main was just built into.
     emptyOutDir: format === 'es',
     target: 'node24',
@@ -24,18 +24,11 @@ const part = (folder: string, input: string | string[], format: 'es' | 'cjs' = '
 })
 
 const parts = {
-  main: part('main', 'main/main.ts'),
-  preload: part('main', 'main/preload.ts', 'cjs'),
-  // Files that run in processes and threads of their own are started by their address, beside the server's.
-  server: part('server', [
-    'server/server.ts',
-    'server/modules/models/llama-host.ts',
-    'server/modules/memory/vectors/graph-worker.ts',
-    'server/modules/calendar/ics-worker.ts',
-  ]),
+  main: part('main/main.ts', 'es'),
+  preload: part('main/preload.ts', 'cjs'),
 }
 
-/** Shell and server as Electron runs them, in dist/. */
+/** The shell as Electron runs it, in dist/main. The server beside it is built by vite.server.config.ts. */
 export default defineConfig({
   publicDir: false,
   environments: parts,

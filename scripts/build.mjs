@@ -28,12 +28,20 @@ export const pages = {
   counts: isSharedWithPages,
 }
 
-/** @type {Part} Shell and server as Electron runs them. */
+/** @type {Part} The server in few files, as `start` and the desktop app run it. */
+export const server = {
+  name: 'server',
+  output: 'dist/server/server.js',
+  how: ['--config', 'vite.server.config.ts'],
+  places: ['package-lock.json', 'tsconfig.base.json', 'vite.server.config.ts', 'server'],
+}
+
+/** @type {Part} The shell around it as Electron runs it. */
 export const desktop = {
   name: 'desktop app',
   output: 'dist/main/main.js',
   how: ['--config', 'vite.desktop.config.ts', '--app'],
-  places: ['package-lock.json', 'tsconfig.base.json', 'vite.desktop.config.ts', 'main', 'server'],
+  places: ['package-lock.json', 'tsconfig.base.json', 'vite.desktop.config.ts', 'main', 'server/control.contract.ts'],
 }
 
 /** @param {Part} part */

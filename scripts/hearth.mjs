@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs'
-import { desktop, ensureBuilt, pages } from './build.mjs'
+import { desktop, ensureBuilt, pages, server } from './build.mjs'
 import { check } from './check.mjs'
 import { electronBinary, ensureElectron, noWindowHere } from './electron.mjs'
 import { ensureInstalled } from './install.mjs'
@@ -15,13 +15,13 @@ const VITEST = 'node_modules/vitest/vitest.mjs'
 /** @type {Command} */
 async function serve(args) {
   await ensureBuilt(pages)
-  return runNode(['server/server.ts', ...args], PRODUCTION)
+  await ensureBuilt(server)
+  return runNode([server.output, ...args], PRODUCTION)
 }
 
 /** @param {string} electron */
 async function openWindow(electron) {
-  await ensureBuilt(pages)
-  await ensureBuilt(desktop)
+  for (const part of [pages, server, desktop]) await ensureBuilt(part)
   return run(electron, [inRoot()], PRODUCTION)
 }
 
@@ -48,8 +48,7 @@ async function dev(args) {
 
 /** @type {Command} */
 async function build() {
-  await ensureBuilt(pages)
-  await ensureBuilt(desktop)
+  for (const part of [pages, server, desktop]) await ensureBuilt(part)
   return 0
 }
 
@@ -62,7 +61,7 @@ async function test(args) {
 
 /** @type {Command} One after the other, since each measures time; with words, only the benches named so. */
 async function bench(args) {
-  await ensureBuilt(pages)
+  for (const part of [pages, server]) await ensureBuilt(part)
   const chosen = readdirSync(inRoot('bench')).filter(
     (name) => name.endsWith('.bench.ts') && (args.length === 0 || args.some((word) => name.includes(word))),
   )

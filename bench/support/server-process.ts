@@ -43,10 +43,10 @@ async function end(child: ChildProcess): Promise<void> {
   await gone
 }
 
-/** Starts a Hearth of its own, set up by the environment, on a free loopback port. */
+/** Starts a Hearth of its own as built, set up by the environment, on a free loopback port. */
 export async function startServer({ env = {}, core }: { env?: Record<string, string>; core?: 0 | 1 } = {}): Promise<ServerProcess> {
   const dataPath = mkdtempSync(join(tmpdir(), 'hearth-bench-'))
-  const entry = join(import.meta.dirname, '..', '..', 'server', 'server.ts')
+  const entry = join(import.meta.dirname, '..', '..', 'dist', 'server', 'server.js')
   const [command, args] = core === undefined ? [process.execPath, [entry]] : pinned(core, process.execPath, [entry])
   const startedAt = performance.now()
   const child = spawn(command, args, {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { _electron } from 'playwright'
 import { expect, test } from 'vitest'
-import { desktop, ensureBuilt } from '../../scripts/build.mjs'
+import { desktop, ensureBuilt, pages, server } from '../../scripts/build.mjs'
 import { electronBinary, noWindowHere } from '../../scripts/electron.mjs'
 
 const program = electronBinary()
@@ -14,7 +14,7 @@ test('the desktop app opens set-up in a window without Node, and stops its serve
     console.info(`The desktop app is not run here: ${obstacle}.`)
     return skip(obstacle ?? undefined)
   }
-  await ensureBuilt(desktop)
+  for (const part of [pages, server, desktop]) await ensureBuilt(part)
   const data = mkdtempSync(join(tmpdir(), 'hearth-desktop-'))
   const env = { ...process.env, SERVICE_DATA_PATH: data, SERVICE_PORT: '0', SERVICE_DISCOVERY: '0' } as Record<string, string>
   const app = await _electron.launch({

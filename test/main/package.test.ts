@@ -1,13 +1,16 @@
-import { execFile, spawn } from 'node:child_process'
+import { execFile, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
+import { Worker } from 'node:worker_threads'
 import { extractAll, listPackage, statFile } from '@electron/asar'
 import { FuseV1Options, FuseVersion, getCurrentFuseWire } from '@electron/fuses'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
 
 const exec = promisify(execFile)
 const root = join(import.meta.dirname, '..', '..')
@@ -23,6 +26,7 @@ let folder: string
 let app: string
 let archive: string
 let files: string[]
+let unpacked: string
 
 /** A folder that looks to electron-builder like Electron's own. */
 function writeStubElectron(into: string): void {
@@ -42,6 +46,8 @@ beforeAll(async () => {
   app = join(folder, 'out', process.arch === 'x64' ? 'linux-unpacked' : `linux-${process.arch}-unpacked`)
   archive = join(app, 'resources', 'app.asar')
   files = listPackage(archive, { isPack: false }).map((path) => path.replaceAll('\\', '/').slice(1))
+  unpacked = join(folder, 'app')
+  extractAll(archive, unpacked)
 }, 180_000)
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -113,35 +119,77 @@ test('the fuses are set as they should be', async () => {
   })
 })
 
-test('what was packed is enough: the server starts from it and the model library loads', async () => {
-  const unpacked = join(folder, 'app')
-  extractAll(archive, unpacked)
+/** Starts the packed server on Node, hands its address to `use`, and ends it. */
+async function withPackedServer(data: string, more: Record<string, string>, use: (url: string) => Promise<void>): Promise<void> {
   const env = {
     PATH: dirname(process.execPath),
     NODE_ENV: 'production',
-    SERVICE_DATA_PATH: join(folder, 'data'),
+    SERVICE_HOST: '127.0.0.1',
     SERVICE_PORT: '0',
     SERVICE_DISCOVERY: '0',
+    ...more,
   }
-  const server = spawn(process.execPath, ['dist/server/server.js'], { cwd: unpacked, env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const options: SpawnOptions = { cwd: unpacked, env: { ...env, SERVICE_DATA_PATH: data }, stdio: ['ignore', 'pipe', 'inherit'] }
+  const server = spawn(process.execPath, ['dist/server/server.js'], options)
   try {
     let url: string | undefined
-    for await (const line of createInterface({ input: server.stdout })) {
+    for await (const line of createInterface({ input: server.stdout as Readable })) {
       url = /Hearth ready on (\S+)/.exec(line)?.[1]
       if (url) break
     }
-    expect(url).toBeDefined()
-    const status = await fetch(`${url}/api/status`)
-    expect(await status.json()).toMatchObject({ status: 'ok' })
-    expect(await (await fetch(`${url}/setup`)).text()).toContain('<script type="module"')
+    if (!url) throw new Error('The packed server ended before it was ready')
+    await use(url)
   } finally {
     server.kill()
-    await once(server, 'exit')
+    if (server.exitCode === null) await once(server, 'exit')
   }
+}
+
+/** The first thing a packed file says as a thread. */
+const firstWord = async (file: string, workerData: object): Promise<unknown> => {
+  const worker = new Worker(join(unpacked, 'dist', 'server', file), { workerData, execArgv: [], env: {} })
+  try {
+    const [word] = await once(worker, 'message')
+    return word
+  } finally {
+    await worker.terminate()
+  }
+}
+
+test('what was packed is enough: the server starts from it and the model library loads', async () => {
+  await withPackedServer(join(folder, 'new'), {}, async (url) => {
+    expect(await (await fetch(`${url}/api/status`)).json()).toMatchObject({ status: 'ok' })
+    expect(await (await fetch(`${url}/setup`)).text()).toContain('<script type="module"')
+  })
   // From a file: the library starts a process of its own with this one's arguments.
   writeFileSync(
     join(unpacked, 'load.mjs'),
     `import { getLlama } from 'node-llama-cpp'\nawait (await getLlama({ gpu: false, build: 'never' })).dispose()\n`,
   )
-  await exec(process.execPath, ['load.mjs'], { cwd: unpacked, env })
+  await exec(process.execPath, ['load.mjs'], { cwd: unpacked, env: { PATH: dirname(process.execPath) } })
+})
+
+test('the packed server remembers, understands and answers over its socket, and its threads run', async () => {
+  const data = join(folder, 'used')
+  const password = 'a password for the packed'
+  const household = { AUTH_SECRET: 'a'.repeat(32), SERVICE_OWNER_PASSWORD: password }
+  await withPackedServer(data, household, async (url) => {
+    const headers = { 'content-type': 'application/json', origin: url }
+    const post = (path: string, body: object, cookie = '') =>
+      fetch(`${url}${path}`, { method: 'POST', headers: { ...headers, cookie }, body: JSON.stringify(body) })
+    const cookie = (await post('/api/auth/local', { password })).headers.get('set-cookie')?.split(';')[0] ?? ''
+    const kept = await post('/api/memory/chunks', { content: 'The spare key hangs behind the boiler.', source: 'manual' }, cookie)
+    expect(kept.status).toBe(201)
+    const found = await fetch(`${url}/api/memory/chunks?q=where is the spare key`, { headers: { cookie } })
+    expect(JSON.stringify(await found.json())).toContain('behind the boiler')
+    expect(await (await post('/api/chat', { message: 'What is 6 times 7?' }, cookie)).text()).toContain('42')
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/ws`, { headers: { cookie, origin: url } })
+    const [frame] = await once(socket, 'message')
+    expect(JSON.parse(String(frame))).toMatchObject({ type: 'welcome' })
+    socket.close()
+  })
+  const calendar = ['BEGIN:VCALENDAR', 'VERSION:2.0', 'PRODID:-//test', 'END:VCALENDAR', ''].join('\r\n')
+  expect(await firstWord('ics-worker.js', { body: Buffer.from(calendar), zone: 'UTC' })).toMatchObject({ kind: 'all' })
+  const order = { databasePath: join(data, 'hearth.sqlite'), folder: join(data, 'graphs'), model: 'none', owner: null, changed: null }
+  expect(await firstWord('graph-worker.js', order)).toEqual({ kind: 'none' })
 })

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { STATUS_PAGE } from '../../main/local-pages.ts'
 import { texts } from '../../main/texts.ts'
 import { verbs } from '../../main/verbs.contract.ts'
-import { desktop, ensureBuilt } from '../../scripts/build.mjs'
+import { desktop, ensureBuilt, server } from '../../scripts/build.mjs'
 
 const root = join(import.meta.dirname, '..', '..')
 const PASSWORD = 'a long enough password'
@@ -28,7 +28,7 @@ const running: ChildProcess[] = []
 
 beforeAll(async () => {
   data = mkdtempSync(join(tmpdir(), 'hearth-wiring-'))
-  await ensureBuilt(desktop)
+  for (const part of [server, desktop]) await ensureBuilt(part)
 })
 afterEach(() => {
   for (const child of running.splice(0)) child.kill('SIGKILL')
@@ -100,7 +100,7 @@ test('from then on the window signs in by itself, pauses, resumes and resets the
   await app.until('answer', (answer) => answer === 'Not for this page.')
   expect((await signIn(PASSWORD)).status).toBe(204)
   app.act({ verb: verbs.resetPassword, from: STATUS_PAGE, args: ['another long password'] })
-  await vi.waitFor(() => expect(app.heard('answer')).toContain(null))
+  await app.until('answer', (answer) => answer === null)
   expect((await signIn('another long password')).status).toBe(204)
 
   app.act({ tray: texts.pause })

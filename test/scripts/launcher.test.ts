@@ -7,7 +7,7 @@ import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { desktop, pages } from '../../scripts/build.mjs'
+import { desktop, pages, server } from '../../scripts/build.mjs'
 import { noWindowBecause } from '../../scripts/electron.mjs'
 import { installStamp, judgeTree } from '../../scripts/install.mjs'
 import { withLock } from '../../scripts/lock.mjs'
@@ -131,7 +131,7 @@ test('the pages follow what they import of the server and nothing else of it', (
     expect(counts(path)).toBe(true)
   }
   for (const path of ['server/app.ts', 'server/modules/chat/chat.module.ts', 'server/db/database.ts']) expect(counts(path)).toBe(false)
-  for (const part of [pages, desktop]) {
+  for (const part of [pages, server, desktop]) {
     for (const place of part.places) expect(existsSync(inRoot(place)), place).toBe(true)
   }
 })
