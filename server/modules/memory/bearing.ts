@@ -1,6 +1,6 @@
 import { tellingStems } from './plain-words.ts'
 import { stem } from './ranking/stem.ts'
-import { loadWordVectors } from './ranking/word-vectors.ts'
+import { wordVectorsOrNone } from './ranking/word-vectors.ts'
 import { wordsOf } from './ranking/words.ts'
 
 /** Words less alike in meaning than this do not stand for one another. */
@@ -11,8 +11,12 @@ const MAX_TEXT = 2_000
  * Measures how far texts bear on a sentence, from 0 to 1: which share of what it is about they mention, in the same words or, for less,
  * in words of like meaning; rare words weigh more than common ones. Other than a place in a ranking it says when nothing bears on it.
  */
-export async function bearingOn(sentence: string, resourcesPath: string): Promise<(text: string) => number> {
-  const vectors = await loadWordVectors(resourcesPath)
+export async function bearingOn(
+  sentence: string,
+  resourcesPath: string,
+  onFault: (error: unknown) => void,
+): Promise<(text: string) => number> {
+  const vectors = await wordVectorsOrNone(resourcesPath, onFault)
   const stems = tellingStems(sentence)
   const asked = [...new Map(wordsOf(sentence.slice(0, MAX_TEXT)).map((word) => [stem(word), word]))]
     .filter(([root]) => stems.has(root))

@@ -19,6 +19,8 @@ export interface ChunksDeps {
   household: HouseholdService
   vectors: ChunkVectors
   resourcesPath: string
+  /** The word vectors cannot be read: search goes on by the words. */
+  onFault?(error: unknown): void
 }
 
 /** What somebody says of a chunk; what they leave out is chosen for them. */
@@ -73,7 +75,7 @@ export function titleOf(content: string): string {
 export type ChunksService = ReturnType<typeof createChunksService>
 
 /** What is remembered in free text. Somebody else’s memory does not exist for a caller. */
-export function createChunksService({ db, events, household, vectors, resourcesPath }: ChunksDeps) {
+export function createChunksService({ db, events, household, vectors, resourcesPath, onFault = () => undefined }: ChunksDeps) {
   /** People whose memory is being erased, up to which chunk: nothing of it is found any more. */
   const erasing = new Map<string, number>()
   const isErased = ({ personId, seq }: StoredRow) => personId !== null && seq <= (erasing.get(personId) ?? 0)
@@ -169,7 +171,7 @@ export function createChunksService({ db, events, household, vectors, resourcesP
     return ids.flatMap((id) => byId.get(id) ?? []).filter((row) => row.supersededById === null && !isErased(row))
   }
 
-  const byQuestion = createChunkSearch({ db, embed: vectors.embedQuery, nearest: vectors.nearest, resourcesPath })
+  const byQuestion = createChunkSearch({ db, embed: vectors.embedQuery, nearest: vectors.nearest, resourcesPath, onFault })
 
   async function searchAs(sight: Sight, asker: string | null, q: string, { source, category, limit }: SearchFilter): Promise<Chunk[]> {
     if (db.select('SELECT 1 FROM "memory_chunk" LIMIT 1').length === 0) return [] // nothing is loaded for nothing

@@ -43,9 +43,10 @@ export function createMemory({ db, events, household, dataPath, resourcesPath, d
     log,
   })
   const facts = createFactsService({ db, events })
-  const chunks = createChunksService({ db, events, household, vectors, resourcesPath })
+  const onFault = (err: unknown) => log.warn({ err }, 'the word vectors cannot be read; memory is found by its words alone')
+  const chunks = createChunksService({ db, events, household, vectors, resourcesPath, onFault })
   const notes = createNoteKeeper({ db, chunks })
-  const recollection = createRecollection({ chunks, facts, household, resourcesPath })
+  const recollection = createRecollection({ chunks, facts, household, resourcesPath, onFault })
   const rawFiles = createRawFiles({ dataPath, defaultSoulPath: join(resourcesPath, 'soul.md'), log })
   const rawMemory = async () => ({ soul: await rawFiles.soul(), memory: await rawFiles.memory() })
 

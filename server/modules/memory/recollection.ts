@@ -13,6 +13,8 @@ export interface RecollectionDeps {
   facts: FactsService
   household: HouseholdService
   resourcesPath: string
+  /** The word vectors cannot be read: what bears on a sentence is told by its words. */
+  onFault(error: unknown): void
 }
 
 export interface Recalled {
@@ -49,7 +51,7 @@ function telling(content: string, asked: ReadonlySet<string>): string {
 export type RecollectionService = ReturnType<typeof createRecollection>
 
 /** Finds what is remembered that bears on a sentence, for an answer or for a model's prompt. */
-export function createRecollection({ chunks, facts, household, resourcesPath }: RecollectionDeps) {
+export function createRecollection({ chunks, facts, household, resourcesPath, onFault }: RecollectionDeps) {
   /** Facts that the sentence names, or that hold most of what it asks about. */
   function factsFor(text: string, asked: ReadonlySet<string>): MemoryEntry[] {
     return facts
@@ -64,7 +66,7 @@ export function createRecollection({ chunks, facts, household, resourcesPath }: 
     /** What of these bears on the question as a Markdown block; the best one in any case. */
     async formatted(question: string, found: readonly Chunk[]): Promise<string> {
       if (found.length === 0) return ''
-      const bearing = await bearingOn(question, resourcesPath)
+      const bearing = await bearingOn(question, resourcesPath, onFault)
       return memoryBlock(
         found.filter((chunk, place) => place === 0 || bearing(textOfChunk(chunk)) >= BEARS),
         household.get(),
@@ -75,7 +77,7 @@ export function createRecollection({ chunks, facts, household, resourcesPath }: 
     async forPrompt(caller: Caller, text: string): Promise<{ block: string; sources: { chunkId: string; title: string }[] }> {
       const asked = tellingStems(text)
       const found = caller.scope === 'guest' || asked.size === 0 ? [] : await chunks.searchFor(caller.personId, text, PROMPT.found)
-      const bearing = found.length > 0 ? await bearingOn(text, resourcesPath) : () => 0
+      const bearing = found.length > 0 ? await bearingOn(text, resourcesPath, onFault) : () => 0
       const near = found.filter((chunk) => bearing(textOfChunk(chunk)) >= BEARS)
       const always = caller.scope === 'guest' ? [] : chunks.promotedFor(caller.personId, PROMPT.promoted)
       const told = new Map([...always, ...near].map((chunk) => [chunk.id, chunk]))

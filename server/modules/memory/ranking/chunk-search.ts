@@ -60,6 +60,8 @@ interface Dependencies {
   /** The question's vector by the embedder that fills the index; null while there is none. */
   embed(question: string): Promise<Float32Array | null>
   resourcesPath: string
+  /** The word vectors cannot be read: what is found is found by its words. */
+  onFault?(error: unknown): void
 }
 
 /** In how many chunks a term stands, and the full-text phrase that finds them. */
@@ -118,7 +120,7 @@ const textOf = ({ title, content, excerpt }: Row) => {
 const quoted = (word: string) => `"${word.replaceAll('"', '')}"`
 
 /** Finds the chunks that answer a question: by words, by vectors, and by what was said around them. */
-export function createChunkSearch({ db, nearest, embed, resourcesPath }: Dependencies): ChunkSearch {
+export function createChunkSearch({ db, nearest, embed, resourcesPath, onFault = () => undefined }: Dependencies): ChunkSearch {
   const common = new Map<string, { count: number; until: number }>()
 
   function count(phrase: string): number {
@@ -202,7 +204,7 @@ export function createChunkSearch({ db, nearest, embed, resourcesPath }: Depende
   return {
     async search(options) {
       const { q, limit, now, timezone, preferPersonId = null } = options
-      const lexicon = await loadLexicon(resourcesPath)
+      const lexicon = await loadLexicon(resourcesPath, onFault)
       const question = readQuestion(q, lexicon)
       if (question.terms.length === 0) return []
       const k = Math.max(CANDIDATES, limit)

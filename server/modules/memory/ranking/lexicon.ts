@@ -1,5 +1,5 @@
 import { stem } from './stem.ts'
-import { loadWordVectors, type WordVectors } from './word-vectors.ts'
+import { type WordVectors, wordVectorsOrNone } from './word-vectors.ts'
 
 const MAX_WORDS = 30_000
 const SAYS_WHEN =
@@ -46,9 +46,9 @@ function createLexicon(vectors: WordVectors): Lexicon {
 
 const lexicons = new WeakMap<WordVectors, Lexicon>()
 
-/** The lexicon over the word vectors of the resources, one for all who look words up. */
-export async function loadLexicon(resourcesPath: string): Promise<Lexicon> {
-  const vectors = await loadWordVectors(resourcesPath)
+/** The lexicon over the word vectors of the resources, or over none where they cannot be read; one for all who look words up. */
+export async function loadLexicon(resourcesPath: string, onFault: (error: unknown) => void): Promise<Lexicon> {
+  const vectors = await wordVectorsOrNone(resourcesPath, onFault)
   const lexicon = lexicons.get(vectors) ?? createLexicon(vectors)
   lexicons.set(vectors, lexicon)
   return lexicon

@@ -52,11 +52,12 @@ async function load(path: string): Promise<WordVectors> {
     dimensions,
     find(word) {
       const [place, check] = wordHashes(word)
-      for (let slot = place % slots; ; slot = (slot + 1) % slots) {
+      for (let tried = 0, slot = place % slots; tried < slots; tried++, slot = (slot + 1) % slots) {
         const index = table[slot * 2 + 1] ?? 0
-        if (index === 0) return -1
+        if (index <= 0 || index > words) return -1
         if (table[slot * 2] === check) return index - 1
       }
+      return -1
     },
     frequency: (rank) => 1 / (((rank < 0 ? words : rank) + 1) * HARMONIC),
     similarity(a, b) {
@@ -74,6 +75,16 @@ async function load(path: string): Promise<WordVectors> {
   }
 }
 
+/** Knows no word: everything is told apart by its letters alone. */
+const NO_WORDS: WordVectors = {
+  dimensions: 0,
+  find: () => -1,
+  frequency: () => 1e-5,
+  similarity: () => 0,
+  addTo: () => undefined,
+}
+const TRY_AGAIN_MS = 60_000
+
 const opened = new Map<string, Promise<WordVectors>>()
 
 /** The vectors that ship in the resources: read when they are first wanted, once for all who want them. */
@@ -87,4 +98,24 @@ export function loadWordVectors(resourcesPath: string): Promise<WordVectors> {
     })
   opened.set(path, loading)
   return loading
+}
+
+const unreadable = new Map<string, { until: number }>()
+
+/**
+ * The same, or where they cannot be read vectors that know no word, so that ranking goes on by the words themselves. The first failure is
+ * told, and reading is tried again after a while. Not for embedding: what is embedded without them would stay so.
+ */
+export async function wordVectorsOrNone(resourcesPath: string, onFault: (error: unknown) => void): Promise<WordVectors> {
+  const failed = unreadable.get(resourcesPath)
+  if (failed && performance.now() < failed.until) return NO_WORDS
+  try {
+    const vectors = await loadWordVectors(resourcesPath)
+    unreadable.delete(resourcesPath)
+    return vectors
+  } catch (error) {
+    if (!unreadable.has(resourcesPath)) onFault(error)
+    unreadable.set(resourcesPath, { until: performance.now() + TRY_AGAIN_MS })
+    return NO_WORDS
+  }
 }

@@ -251,8 +251,9 @@ export function createChunkVectors({ db, events, embedders, defaultEmbedder, dat
     const done = work(abort.signal)
       .catch((error: unknown) => {
         if (abort.signal.aborted) return
+        const before = fault
         fault = error instanceof Error ? error.message : 'The embedding model failed.'
-        log.warn({ err: error }, 'memory could not be embedded; it is tried again')
+        if (fault !== before) log.warn({ err: error }, 'memory could not be embedded; it is tried again')
         retryTimer = setTimeout(wake, retryMs).unref()
         retryMs = Math.min(2 * retryMs, RETRY_MS.longest)
       })
