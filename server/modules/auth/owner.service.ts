@@ -21,6 +21,7 @@ export type OwnerService = ReturnType<typeof createOwnerService>
 /** The owner of the house and their password. */
 export function createOwnerService({ db, household, environmentPassword }: OwnerDeps) {
   const tries = createWindowLimit(TRIES, TRIES_WINDOW_MS)
+  let adopting: Promise<void> = Promise.resolve()
 
   const row = () => {
     const house = household.house()
@@ -28,6 +29,11 @@ export function createOwnerService({ db, household, environmentPassword }: Owner
   }
   const patch = (values: Partial<{ passwordHash: string; email: string | null; name: string; picture: string | null }>) =>
     db.write((tx) => tx.update(OwnerTable, household.mustHaveHouse().ownerPersonId, { ...values, updatedAt: new Date().toISOString() }))
+
+  async function adopt(): Promise<void> {
+    if (environmentPassword === undefined || (await verifyPassword(environmentPassword, row()?.passwordHash ?? null))) return
+    await patch({ passwordHash: await hashPassword(environmentPassword) })
+  }
 
   return {
     /** Adds the owner's row inside the write that founds the house. */
@@ -54,6 +60,7 @@ export function createOwnerService({ db, household, environmentPassword }: Owner
     /** Throws 401 for a wrong password, and 429 after five of them from one address in 15 minutes. */
     async checkPassword(password: string, address: string): Promise<void> {
       tries.take(address)
+      await adopting
       if (!(await verifyPassword(password, row()?.passwordHash ?? null))) throw new AppError(401, 'unauthorized', 'Unauthorized')
       tries.giveBack(address)
     },
@@ -64,10 +71,10 @@ export function createOwnerService({ db, household, environmentPassword }: Owner
       await patch({ passwordHash: await hashPassword(password) })
     },
 
-    /** Brings the stored password in line with the environment's. */
-    async adoptEnvironmentPassword(): Promise<void> {
-      if (environmentPassword === undefined || (await verifyPassword(environmentPassword, row()?.passwordHash ?? null))) return
-      await patch({ passwordHash: await hashPassword(environmentPassword) })
+    /** Begins to bring the stored password in line with the environment's. Who signs in meanwhile waits for it, and is told when it failed. */
+    adoptEnvironmentPassword(): void {
+      adopting = adopt()
+      adopting.catch(() => undefined)
     },
   }
 }

@@ -69,7 +69,7 @@ export function createSetupService({ db, household, owner, secrets }: SetupDeps)
     async adoptEnvironment(): Promise<void> {
       if (household.house() === null) await found('Owner', null, null)
       if (!secrets.get('SERVICE_JWT_SECRET')) secrets.set({ SERVICE_JWT_SECRET: secrets.fresh() })
-      await owner.adoptEnvironmentPassword()
+      owner.adoptEnvironmentPassword()
     },
   }
 }
