@@ -18,7 +18,9 @@ const DEVICES = `SELECT "deviceId", MIN("attemptAt") AS "next", MAX("attemptAt")
   WHERE "attemptAt" IS NOT NULL GROUP BY "deviceId"`
 const DUE = `SELECT "id" FROM "notification" WHERE "deviceId" = ${BOUND_TEXT} AND "attemptAt" IS NOT NULL
   AND ("attemptAt" <= (? + 0) OR "attemptAt" > (? + 0)) ORDER BY "attemptAt", "seq" LIMIT ${SLICE}`
-const SET_BACK = `UPDATE "notification" SET "attemptAt" = MAX(1, "attemptAt" - ?) WHERE "attemptAt" IS NOT NULL`
+/** What was to wait for longer, as for the end of the quiet, is looked at anew: by the clock that was set it may not be quiet. */
+const SET_BACK = `UPDATE "notification" SET "attemptAt" = CASE WHEN "attemptAt" > (? + 0) THEN 1 ELSE MAX(1, "attemptAt" - ?) END
+  WHERE "attemptAt" IS NOT NULL`
 
 export interface OutboxDeps {
   db: Database
@@ -89,7 +91,8 @@ export function createOutbox({ db, looking, push, onFailed }: OutboxDeps) {
     start(): void {
       stopped = false
       endWatch = watchClock((ms) => {
-        db.write((tx) => tx.run(SET_BACK, [Math.round(ms)]))
+        const setBackMs = Math.round(ms)
+        db.write((tx) => tx.run(SET_BACK, [Date.now() + setBackMs + SLACK_MS, setBackMs]))
           .then(wakeUp.rearm)
           .catch(onFailed)
       })

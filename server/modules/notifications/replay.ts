@@ -25,8 +25,8 @@ export interface ReplayDeps {
  * The newest number that the device says to have seen does not matter: it may lack older ones, and knows by their ids which it has.
  */
 export function createReplay({ db, looking, onFailed }: ReplayDeps) {
-  function missedAfter({ deviceId }: Line, seq: number): { id: string; seq: number }[] {
-    const half = [deviceId, seq, new Date(Date.now() - FRESH_MS).toISOString()]
+  function missedAfter({ deviceId }: Line, seq: number, since: string): { id: string; seq: number }[] {
+    const half = [deviceId, seq, since]
     return db.select(MISSED, [...half, ...half])
   }
 
@@ -39,10 +39,11 @@ export function createReplay({ db, looking, onFailed }: ReplayDeps) {
   }
 
   return async (line: Line): Promise<void> => {
+    const since = new Date(Date.now() - FRESH_MS).toISOString() // once: the clock may be set meanwhile
     let sent = 0
     try {
       for (;;) {
-        const missed = missedAfter(line, line.cursor ?? 0)
+        const missed = missedAfter(line, line.cursor ?? 0, since)
         if (missed.length === 0) return
         const done: { id: string; step: Step }[] = []
         let isOpen = true
