@@ -14,6 +14,7 @@ import type { Listening } from './kit/server-addresses.ts'
 import type { Greeting } from './kit/socket-message.ts'
 import type { SocketRegistry } from './kit/socket-registry.ts'
 import { createActions } from './modules/actions/actions.module.ts'
+import { eraseRunsOf } from './modules/actions/erase-runs.ts'
 import { httpRequest } from './modules/actions/http-request.ts'
 import { createAuth } from './modules/auth/auth.module.ts'
 import { createAuthenticate, createBearerCaller } from './modules/auth/authenticate.ts'
@@ -29,6 +30,7 @@ import { createAnswering } from './modules/chat/answering.ts'
 import { createChat } from './modules/chat/chat.module.ts'
 import { createConversationsService } from './modules/chat/conversations.service.ts'
 import { createDecisions } from './modules/chat/decisions.ts'
+import { createEraseConversations } from './modules/chat/erase-conversations.ts'
 import { createRepliesService } from './modules/chat/replies.service.ts'
 import { createTools } from './modules/chat/tools.ts'
 import { createDiscovery } from './modules/discovery/discovery.module.ts'
@@ -235,6 +237,8 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
     log,
   })
   const replies = createRepliesService({ db, conversations, answering, learnFrom: learning.learnFrom, events })
+  memory.erasure.join((personId) => eraseRunsOf(db, personId))
+  memory.erasure.join(createEraseConversations({ db, stopReply: replies.stopReply }))
 
   const modules: Module[] = [
     createSetup({ setup, pin, owner, sessions, onDone: deps.onSetUp }),

@@ -181,7 +181,7 @@ test('what is too large is refused, and nothing is kept of it', async () => {
 test('a person’s memory is handed out whole, and forgotten whole', async () => {
   const texts = Array.from({ length: 450 }, (_, n) => `Cleo’s secret number ${n}`)
   await Promise.all(texts.map((text) => add(family.cleo, text, { personId: family.ids.cleo })))
-  const about = { params: { id: family.ids.cleo } }
+  const about = { params: { id: family.ids.cleo }, query: {} }
   const exported = (await (await family.cleo.api.memory.exportPerson(about)).json()) as { person: object; chunks: { content: string }[] }
   expect(exported.person).toEqual({ id: family.ids.cleo, displayName: 'Cleo' })
   expect(new Set(exported.chunks.map(({ content }) => content))).toEqual(new Set([...texts, 'Cleo likes plums', 'planted']))

@@ -61,10 +61,11 @@ export const householdMessages = {
   'remove.title': (name: string) => `Remove ${name}?`,
   'remove.text': (name: string) =>
     `Devices of ${name} stay paired but become shared: they are signed in anew and see only what concerns the whole house. To-dos and events for ${name} are for everybody then.`,
-  'remove.memory': (name: string) => `What Hearth remembers of ${name} stays until it is erased.`,
-  'remove.erase': (name: string) => `Erase what is remembered of ${name} too`,
-  'remove.eraseHint': 'This cannot be undone. Save it before if somebody may want it.',
-  'remove.erased': (name: string) => `What was remembered of ${name} is erased, but the removal did not work.`,
+  'remove.memory': (name: string) =>
+    `What Hearth remembers of ${name} stays until it is erased. Nobody can open ${name}’s conversations any more.`,
+  'remove.erase': (name: string) => `Erase what is remembered of ${name} and their conversations too`,
+  'remove.eraseHint': 'Their words go from the log of actions as well. This cannot be undone; save it before if somebody may want it.',
+  'remove.erased': (name: string) => `What was remembered of ${name} and their conversations are erased, but the removal did not work.`,
   'memoryOf.export': 'Save what is remembered',
   'memoryOf.file': (name: string) => `Hearth remembers of ${name}.json`,
   'memoryOf.exported': (name: string) => `What is remembered of ${name} is saved to a file.`,
@@ -72,6 +73,6 @@ export const householdMessages = {
   'memoryOf.erase': 'Forget everything',
   'memoryOf.eraseTitle': (name: string) => `Forget everything about ${name}?`,
   'memoryOf.eraseText': (name: string) =>
-    `Everything Hearth remembers of ${name} alone is erased, pinned or not. Conversations stay. This cannot be undone.`,
+    `Everything Hearth remembers of ${name} alone is erased, pinned or not, also where it stands in the log of actions and in the cards of ${name}’s conversations. What was said in them stays. This cannot be undone.`,
   'memoryOf.erased': (name: string) => `Hearth has forgotten what it knew of ${name}.`,
 }

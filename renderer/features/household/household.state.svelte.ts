@@ -53,8 +53,9 @@ export class HouseholdState {
     return (await this.#client.memory.exportPerson({ params: { id } })).blob()
   }
 
-  async eraseMemoryOf({ id }: Person): Promise<void> {
-    await this.#client.memory.erasePerson({ params: { id } })
+  /** Where somebody is to be removed their conversations go too: nobody could open them any more. */
+  async eraseMemoryOf({ id }: Person, { conversations = false } = {}): Promise<void> {
+    await this.#client.memory.erasePerson({ params: { id }, query: conversations ? { conversations: 'true' } : {} })
   }
 
   /** Starts from what is there now, so that a change made elsewhere meanwhile is not lost. */

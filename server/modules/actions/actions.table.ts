@@ -27,5 +27,6 @@ export const ActionRunTable = table<ActionRunRow>(
     { name: 'action_run_age', columns: ['startedAt', 'id'] },
     { name: 'action_run_action', columns: ['action', 'startedAt', 'id'] },
     { name: 'action_run_status', columns: ['status', 'startedAt', 'id'] },
+    { name: 'action_run_person', columns: ['personId', 'startedAt', 'id'] },
   ],
 )

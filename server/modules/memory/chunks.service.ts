@@ -272,7 +272,7 @@ export function createChunksService({ db, events, household, vectors, resourcesP
       await db.write((tx) => remove(tx, row))
     },
 
-    /** Everything remembered of a person, page by page, oldest last. Throws 404 where that is somebody else’s or nobody’s. */
+    /** Whose memory it is. Throws 404 where that is somebody else’s or nobody’s. */
     person(caller: Caller, personId: string): { id: string; displayName: string } {
       if (!isInSight(sightOf(caller), personId)) throw notFound('This person')
       const person = household.person(personId)
@@ -281,6 +281,7 @@ export function createChunksService({ db, events, household, vectors, resourcesP
       return { id: personId, displayName: '' }
     },
 
+    /** Everything remembered of a person, page by page, oldest last. */
     async *exported(personId: string): AsyncGenerator<Chunk[]> {
       let cursor: string | undefined
       do {
@@ -291,9 +292,9 @@ export function createChunksService({ db, events, household, vectors, resourcesP
       } while (cursor)
     },
 
-    /** Forgets everything of a person, in slices; nothing of it is found from the first moment on. */
-    async erase(caller: Caller, personId: string): Promise<void> {
-      this.person(caller, personId)
+    /** Forgets everything of a person, in slices, and answers how much it was; nothing of it is found from the first moment on. */
+    async erase(personId: string): Promise<number> {
+      let erased = 0
       const last = db.select<{ seq: number | null }>('SELECT max("seq") AS "seq" FROM "memory_chunk"')[0]?.seq ?? 0
       erasing.set(personId, last)
       const slice = `SELECT "id", "seq", "personId" FROM "memory_chunk" WHERE "personId" = ${BOUND_TEXT} AND "seq" <= (? + 0) LIMIT ${ERASED_AT_ONCE}`
@@ -305,7 +306,8 @@ export function createChunksService({ db, events, household, vectors, resourcesP
             if (rows.length === 0) tx.remove(ExtractionTable, { personId })
             return rows.length
           })
-          if (removed === 0) return
+          if (removed === 0) return erased
+          erased += removed
         }
       } finally {
         erasing.delete(personId)

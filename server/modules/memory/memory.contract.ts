@@ -210,7 +210,10 @@ export const memoryContract = {
     path: '/api/memory/people/{id}',
     access: 'member',
     summary: 'Forget everything remembered of a person; members may erase their own',
+    description:
+      'What was looked up or noted for them goes from the log of actions and from the cards of their conversations as well. The conversations themselves go where that is asked for, and of somebody who has moved out in any case.',
     params: ById,
+    query: z.strictObject({ conversations: z.stringbool().default(false).describe('Their conversations too.') }),
     returns: nothing,
   }),
 }

@@ -12,6 +12,7 @@ import { memoryActions } from './memory.actions.ts'
 import { memoryContract } from './memory.contract.ts'
 import { memoryBlock } from './memory-block.ts'
 import { createNoteKeeper } from './notes.ts'
+import { createPersonErasure } from './person-erasure.ts'
 import { exportPerson } from './person-export.ts'
 import { createRawFiles } from './raw-files.ts'
 import { createRecollection } from './recollection.ts'
@@ -47,6 +48,7 @@ export function createMemory({ db, events, household, dataPath, resourcesPath, d
   const chunks = createChunksService({ db, events, household, vectors, resourcesPath, onFault })
   const notes = createNoteKeeper({ db, chunks })
   const recollection = createRecollection({ chunks, facts, household, resourcesPath, onFault })
+  const erasure = createPersonErasure({ household, chunks })
   const rawFiles = createRawFiles({ dataPath, defaultSoulPath: join(resourcesPath, 'soul.md'), log })
   const rawMemory = async () => ({ soul: await rawFiles.soul(), memory: await rawFiles.memory() })
 
@@ -82,14 +84,14 @@ export function createMemory({ db, events, household, dataPath, resourcesPath, d
         removeChunk: ({ params }, { caller }) => chunks.remove(caller, params.id),
         index: () => vectors.status(),
         exportPerson: ({ params }, call) => exportPerson(chunks, params.id, call),
-        erasePerson: ({ params }, { caller }) => chunks.erase(caller, params.id),
+        erasePerson: ({ params, query }, { caller }) => erasure.erase(caller, params.id, query),
       }),
     ],
     actions: memoryActions({ chunks, notes, recollection }),
     start: vectors.start,
     stop: vectors.stop,
   }
-  return { ...module, facts, chunks, recollection, rawFiles }
+  return { ...module, facts, chunks, erasure, recollection, rawFiles }
 }
 
 export type Memory = ReturnType<typeof createMemory>

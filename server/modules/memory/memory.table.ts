@@ -71,6 +71,7 @@ export const ChunkTable = table<ChunkRow>(
     { name: 'memory_chunk_source', columns: ['source', 'observedAt'] },
     { name: 'memory_chunk_pinned', columns: ['pinned', 'observedAt'] },
     { name: 'memory_chunk_promoted', columns: ['promoted', 'observedAt'] },
+    { name: 'memory_chunk_superseded', columns: ['supersededById'], where: '"supersededById" IS NOT NULL' },
   ],
 )
 
