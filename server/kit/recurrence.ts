@@ -29,6 +29,8 @@ const PARTS = new Map<string, (value: string) => boolean>([
   ['BYSECOND', range(0, 0)],
 ])
 const MAX_TIMES_A_DAY = 24
+/** What takes days out of a rule that comes by hour or day. */
+const FILTERS = new Set(['BYDAY', 'BYMONTH', 'BYMONTHDAY', 'BYYEARDAY', 'BYWEEKNO'])
 
 const untilOf = (value: string) =>
   DateTime.fromFormat(value.slice(0, 15), value.length > 8 ? "yyyyMMdd'T'HHmmss" : 'yyyyMMdd', { zone: 'utc' })
@@ -61,10 +63,22 @@ export function tidyRecurrence(text: string): string {
   // With another interval the library can look for the hour for ever.
   if (freq === 'HOURLY' && parts.has('BYHOUR') && (parts.get('INTERVAL') ?? '1') !== '1')
     throw new RecurrenceError('has BYHOUR together with an INTERVAL of hours')
+  if (freq === 'HOURLY' && 24 % Number(parts.get('INTERVAL') ?? 1) !== 0 && [...parts.keys()].some((key) => FILTERS.has(key)))
+    throw new RecurrenceError('takes out days or months from hours that are others each day')
   if (parts.has('BYSETPOS') && (freq === 'HOURLY' || freq === 'DAILY'))
     throw new RecurrenceError('has BYSETPOS, for which it must come by week, month or year')
   if (parts.has('COUNT') && parts.has('UNTIL')) throw new RecurrenceError('has both COUNT and UNTIL')
   return rule
+}
+
+/** The same rule by days where it comes by hours of some days: a day is looked at as fast as an hour. `start` is on the wall. */
+export function byDays(rule: string, start: Date): string {
+  const parts = partsOf(rule)
+  const interval = Number(parts.get('INTERVAL') ?? 1)
+  if (parts.get('FREQ') !== 'HOURLY' || 24 % interval !== 0 || ![...parts.keys()].some((key) => FILTERS.has(key))) return rule
+  const hours = Array.from({ length: 24 / interval }, (_, at) => (start.getUTCHours() + at * interval) % 24)
+  const daily = new Map([...parts, ['FREQ', 'DAILY'], ['INTERVAL', '1'], ['BYHOUR', parts.get('BYHOUR') ?? hours.join(',')]])
+  return [...daily].map((part) => part.join('=')).join(';')
 }
 
 /** An instant as the clock on the wall shows it, in the fields of UTC, in which rules are counted: 8:00 stays 8:00 over the change of clocks. */
@@ -119,6 +133,8 @@ function countedFrom({ rule, start, zone }: Series, after: Date): { counted: Ins
     options.until = until.endsWith('Z') ? toWall(end.toISO() as string, zone) : (until.length > 8 ? end : end.endOf('day')).toJSDate()
   }
   spellOut(options, freq, from)
+  // the library takes the times of a day in the order they are written in
+  for (const times of [options.byhour, options.byminute]) if (Array.isArray(times)) times.sort((a, b) => a - b)
   const interval = options.interval ?? 1
   const isCounted = parts.has('COUNT')
   options.dtstart = (isCounted ? from : movedOn(from, DateTime.fromJSDate(after, { zone: 'utc' }), freq, interval)).toJSDate()

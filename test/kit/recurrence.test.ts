@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { fromWall, nextOccurrence, RecurrenceError, tidyRecurrence, toWall } from '../../server/kit/recurrence.ts'
+import { byDays, fromWall, nextOccurrence, RecurrenceError, tidyRecurrence, toWall } from '../../server/kit/recurrence.ts'
 
 const BERLIN = 'Europe/Berlin'
 
@@ -58,6 +58,25 @@ test.each([
   expect(times(rule, startAt, isEnding ? 9 : expected.length, { after })).toEqual(expected)
 })
 
+test.each([
+  'FREQ=HOURLY;BYMONTH=12;BYDAY=TU',
+  'FREQ=HOURLY;INTERVAL=8;BYMONTHDAY=-1',
+  'FREQ=HOURLY;BYHOUR=5,6;BYMINUTE=30;BYWEEKNO=49',
+  'FREQ=HOURLY;INTERVAL=24;BYDAY=MO;UNTIL=20270101',
+])('%s by days comes when it comes by hours', (rule) => {
+  const daily = byDays(rule, toWall('2026-11-21T21:10:00.000Z', BERLIN))
+  expect(daily).toContain('FREQ=DAILY')
+  expect(times(daily, '2026-11-21T21:10:00.000Z', 12)).toEqual(times(rule, '2026-11-21T21:10:00.000Z', 12))
+})
+
+test('the times of a day come in their order, however they are written', () => {
+  expect(times('FREQ=DAILY;BYHOUR=17,8', '2026-11-21T12:00:00.000Z', 3)).toEqual([
+    '2026-11-21T16:00:00.000Z',
+    '2026-11-22T07:00:00.000Z',
+    '2026-11-22T16:00:00.000Z',
+  ])
+})
+
 test('the shortcut from long ago arrives where counting from the start does', () => {
   const rules = ['FREQ=DAILY;INTERVAL=4', 'FREQ=WEEKLY;INTERVAL=3', 'FREQ=MONTHLY;INTERVAL=5', 'FREQ=YEARLY;INTERVAL=2', 'FREQ=MONTHLY;BYMONTHDAY=-1', 'FREQ=YEARLY;BYDAY=1SU;BYMONTH=5'] // biome-ignore format: one line
   for (const rule of rules) {
@@ -112,6 +131,7 @@ test.each([
   'FREQ=HOURLY;INTERVAL=24;BYHOUR=9',
   'FREQ=DAILY;BYSETPOS=1',
   'FREQ=DAILY;COUNT=5001',
+  'FREQ=HOURLY;INTERVAL=5;BYMONTH=2',
   'every day',
 ])('%j is refused', (text) => {
   expect(() => tidyRecurrence(text)).toThrow(RecurrenceError)

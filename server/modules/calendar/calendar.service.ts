@@ -11,7 +11,7 @@ import { type CalendarEvent, calendarChanged, type calendarContract, calendarEve
 import { type CalendarEventRow, CalendarEventTable, SubscriptionTable } from './calendar.table.ts'
 import { eventSeries, eventsOnce, toEvent } from './event-rows.ts'
 import { movedEnd, readRecurrence, spanIn } from './event-times.ts'
-import { excludedKey, firstSpan, lastEndOf, movedExclusions, occurrencesOf } from './occurrences.ts'
+import { beginsAt, excludedKey, firstSpan, lastEndOf, movedExclusions, occurrencesOf } from './occurrences.ts'
 
 const DAY_MS = 86_400_000
 const USUAL_DAYS = 31
@@ -129,9 +129,7 @@ export function createCalendarService({ db, household, events }: CalendarDeps) {
   /** The starts that stay taken out with one more. Throws 404 where no occurrence begins then, 409 where there are too many. */
   function without(row: CalendarEventRow, occurrence: string): string[] {
     const here = zone()
-    const to = iso(Date.parse(occurrence) + 1)
-    const isThere = [...occurrencesOf(row, occurrence, to, here)].some(({ startAt }) => startAt === occurrence)
-    if (!isThere) throw notFound('This occurrence')
+    if (!beginsAt(row, occurrence, here)) throw notFound('This occurrence')
     if (row.excluded.length >= MAX_EXCLUDED)
       throw conflict('conflict', 'Too many occurrences of this event were taken out. Make it a new one.')
     return [...row.excluded, excludedKey(row, occurrence, here)]
@@ -155,8 +153,8 @@ export function createCalendarService({ db, household, events }: CalendarDeps) {
       const takeTurns = createTurns()
       for (const row of rowsBetween(from, to, collected.to)) {
         for (const span of occurrencesOf(row, from, collected.to(), here)) {
-          if (span.startAt >= collected.to()) break
-          collected.add(toEvent(row, span))
+          if (span && span.startAt >= collected.to()) break
+          if (span) collected.add(toEvent(row, span))
           await takeTurns()
         }
         await takeTurns()
