@@ -24,6 +24,9 @@ export interface Listener {
   setTls(tls: TlsIdentity | null): void
 }
 
+/** How many connections are held open at once, in all and of one address, which may be a proxy's. */
+export const connectionLimits = { inAll: 8_000, perAddress: 1_500 }
+
 const HEADERS_MS = 15_000
 const REQUEST_MS = 6 * 3_600_000 // a large upload over a slow line; headers and idle lines have limits of their own
 const LEFTOVER_MS = 30_000
@@ -37,11 +40,30 @@ const limits = {
   connectionsCheckingInterval: 5_000,
 }
 
+/** Tells of each connection whether its address may have one more. */
+function createPlaces(): (socket: Socket) => boolean {
+  const taken = new Map<string, number>()
+  return (socket) => {
+    const address = socket.remoteAddress ?? ''
+    const count = (taken.get(address) ?? 0) + 1
+    if (count > connectionLimits.perAddress) return false
+    taken.set(address, count)
+    socket.once('close', () => {
+      const left = (taken.get(address) ?? 1) - 1
+      if (left > 0) taken.set(address, left)
+      else taken.delete(address)
+    })
+    return true
+  }
+}
+
 /** Sends each connection to the server that its first byte asks for; `secure` says which one speaks TLS, if any does now. */
 function splitByFirstByte(plain: Server, secure: () => Server | null): void {
   const [servePlain] = plain.listeners('connection') as ((socket: Socket) => void)[]
+  const hasPlace = createPlaces()
   plain.removeAllListeners('connection')
   plain.on('connection', (socket: Socket) => {
+    if (!hasPlace(socket)) return socket.destroy()
     if (!secure()) return servePlain?.call(plain, socket)
     socket.setTimeout(HEADERS_MS, () => socket.destroy())
     socket.on('error', () => socket.destroy())
@@ -87,6 +109,7 @@ export function createListener({ handle: serve, upgrade: serveUpgrade, tls }: Li
   const upgrade = (req: IncomingMessage, socket: Duplex, head: Buffer) =>
     hasTwoHosts(req) ? void socket.end(BAD_REQUEST) : serveUpgrade(req, socket, head)
   const plain = createHttpServer(limits, handle)
+  plain.maxConnections = connectionLimits.inAll
   plain.on('upgrade', upgrade)
   let secure: HttpsServer | null = null
   let isSecureOn = false
