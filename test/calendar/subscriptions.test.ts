@@ -153,7 +153,7 @@ test('five thousand events come and go while the house answers', async () => {
   expect(await shown()).toEqual([])
 }, 60_000)
 
-test('addresses of the home are refused unless that is switched off', async () => {
+test('addresses of this machine are refused unless that is switched off', async () => {
   await using strict = await startHouse()
   const owner = await strict.residentOwner()
   const before = outside.hits.length

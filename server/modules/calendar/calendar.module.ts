@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import type { Database } from '../../db/database.ts'
 import { mayCall } from '../../kit/caller.ts'
 import { forbidden, unauthorized } from '../../kit/errors.ts'
@@ -13,6 +12,7 @@ import type { CalendarService } from './calendar.service.ts'
 import type { FeedService } from './feed.service.ts'
 import { asICalendar } from './ical-export.ts'
 import type { SubscriptionsService } from './subscriptions.service.ts'
+import { writePieces } from './write-pieces.ts'
 
 export interface CalendarModuleDeps {
   calendar: CalendarService
@@ -45,10 +45,7 @@ export function createCalendar({ calendar, feed, subscriptions, household, db, e
           const { household: house, persons } = household.get()
           reply.header('content-disposition', 'inline; filename="calendar.ics"')
           const out = reply.open('text/calendar; charset=utf-8')
-          for await (const piece of asICalendar(db, { name: house.displayName, timezone: house.timezone, persons })) {
-            if (!out.write(piece)) await once(out, 'drain', { signal })
-          }
-          out.end()
+          await writePieces(out, asICalendar(db, { name: house.displayName, timezone: house.timezone, persons }), signal)
         },
         subscriptions: () => subscriptions.list(),
         subscribe: ({ body }) => subscriptions.add(body),

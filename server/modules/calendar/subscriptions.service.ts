@@ -46,7 +46,7 @@ const cut = (header: string | undefined) => (header === undefined || header.leng
 
 /** Why a refresh failed, in plain words. */
 function wordsFor(error: AppError): string {
-  if (error.code === 'address_blocked') return 'Its address lies in the home network or is this machine’s.'
+  if (error.code === 'address_blocked') return 'Its address is this machine’s, or leads from the internet into the home network.'
   return error.message
 }
 
@@ -142,8 +142,9 @@ export function createSubscriptionsService({ db, household, events, fetch, onFai
       await stage(row.id, generation, fetched)
     }
     await db.write((tx) => {
-      tx.update(SubscriptionTable, row.id, { ...readWell(), generation, digest, etag, lastModified, events: fetched.events.length })
-      if (!isSame) tx.afterCommit(() => events.publish(calendarChanged, {}))
+      const changes = { ...readWell(), generation, digest, etag, lastModified, events: fetched.events.length }
+      const isThere = tx.update(SubscriptionTable, row.id, changes)
+      if (isThere && !isSame) tx.afterCommit(() => events.publish(calendarChanged, {}))
     })
     await sweep(row.id)
   }
@@ -154,8 +155,10 @@ export function createSubscriptionsService({ db, household, events, fetch, onFai
     await db.write((tx) => tx.update(SubscriptionTable, row.id, changes))
   }
 
+  /** Does nothing for one that is gone, before or meanwhile. */
   async function refreshOnce(id: string): Promise<void> {
-    const row = mustGet(id)
+    const row = db.get(SubscriptionTable, id)
+    if (!row) return
     try {
       const fetched = await ask(row)
       if (fetched) await exchange(row, fetched)
