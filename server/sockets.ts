@@ -8,4 +8,14 @@ export const socketMessages: SocketMessages = {
   client: [notificationAck, notificationAction, pushRegister],
   server: [notificationPush],
   topics,
+  later: [
+    { names: ['media.scan'], with: 'the media library' },
+    { names: ['iot.state', 'iot.event'], with: 'music boxes and plugs, and their own socket `/ws/iot`' },
+    { names: ['camera.alert', 'camera.capture'], with: 'cameras' },
+    { names: ['job.run'], with: 'scheduled jobs' },
+    {
+      names: ['plugin.status', 'plugin.widget-data', 'plugin.widget.bundle-changed', 'plugin.tablet.sound', 'plugin.tablet.vibrate'],
+      with: 'plugins',
+    },
+  ],
 }
