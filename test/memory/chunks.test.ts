@@ -128,7 +128,7 @@ test('a list goes page by page from the newest observed on, each once', async ()
 test('what is forgotten is found no more', async () => {
   const chunk = await add(family.ada, 'The spare key hangs behind the wisteria')
   expect((await found(family.ada, 'wisteria'))[0]).toBe(chunk.content)
-  await family.ada.api.memory.removeChunk({ params: { id: chunk.id } })
+  await family.ada.api.memory.removeChunk({ params: { id: chunk.id }, query: {} })
   expect(await found(family.ada, 'wisteria')).not.toContain(chunk.content)
   expect(await outcome(family.ada.fetch(`/api/memory/chunks/${chunk.id}`))).toBe('404 not_found')
 })

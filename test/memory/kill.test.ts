@@ -20,7 +20,7 @@ test('what was kept before a kill is found after it, what was forgotten is not',
     const keep = (content: string) => owner.api.memory.addChunk({ body: { source: 'note', content } })
     const { chunk } = await keep(`The marmalade of round ${round} is to be forgotten`)
     await keep(`The marmalade of round ${round} is to be kept`)
-    await owner.api.memory.removeChunk({ params: { id: chunk.id } })
+    await owner.api.memory.removeChunk({ params: { id: chunk.id }, query: {} })
     await server.kill()
   }
   await using server = await startServer(root.path, { env: BY_ENVIRONMENT })
@@ -70,7 +70,7 @@ test('killed before the index was saved, what was forgotten stays forgotten and 
     for (const content of kept) expect((await found(owner, content))[0]).toBe(content)
     const { chunks } = await owner.api.memory.chunks({ query: { q: `Filler ${round * 7}`, limit: 1 } })
     for (const { id, content } of chunks) {
-      await owner.api.memory.removeChunk({ params: { id } })
+      await owner.api.memory.removeChunk({ params: { id }, query: {} })
       forgotten.push(content)
     }
     const content = `Saffron jar number ${round} stands on the top shelf`

@@ -133,6 +133,18 @@ test('what was remembered just now can be asked back and forgotten', async () =>
   )
 })
 
+test('that the earlier versions go too is told in German as well', async () => {
+  const lastSources = [{ chunkId: 'c1', title: boiler.title }]
+  offer('forget', { earlier: 2 }, 'I have forgotten: the boiler code is 4711. Its 2 earlier versions are forgotten too.')
+  expect((await ask('forget that', { ...call(), lastSources }))?.text).toBe(
+    'I have forgotten: the boiler code is 4711. Its 2 earlier versions are forgotten too.',
+  )
+  locale = 'de-DE'
+  expect((await ask('Vergiss das', { ...call(), lastSources }))?.text).toBe(
+    'Das habe ich vergessen: the boiler code is 4711. Auch was vorher galt, ist vergessen: 2 frühere Fassungen.',
+  )
+})
+
 test('nothing is forgotten that is not clearly meant', async () => {
   offer('recall', { chunks: [boiler], answer: null })
   offer('forget', {})

@@ -43,6 +43,17 @@ export const memoryMessages = {
   'memory.promote': 'Always keep in mind',
   'memory.demote': 'Keep in mind when it matters',
   'memory.delete': 'Forget',
+  'memory.forgetTitle': (title: string) => `Forget “${title}”?`,
+  'memory.forgetText': (count: number) =>
+    plural(count, {
+      one: 'Hearth knew something else before it. Forget that too, or let it hold again?',
+      other: `Hearth knew ${number(count)} other things before it. Forget them too, or let the latest of them hold again?`,
+    }),
+  'memory.forgetAll': 'Forget all of it',
+  'memory.restore': 'Let the earlier one hold',
+  'memory.restored': 'What was known before holds again.',
+  'memory.before': 'What it was before',
+  'memory.forgetEarlier': (title: string) => `Forget “${title}”`,
   'memory.forgotten': (title: string) => `“${title}” is forgotten.`,
   'memory.forgetFailed': (title: string) => `“${title}” could not be forgotten, so it is back.`,
   'memory.changeFailed': 'That could not be saved, so it is as it was.',

@@ -111,17 +111,28 @@ export class Memories {
     }
   }
 
+  /** What a memory was before, the newest first. */
+  async history({ id }: Chunk): Promise<Chunk[]> {
+    return (await this.#client.memory.chunkHistory({ params: { id } })).chunks
+  }
+
+  /** Forgets a memory at once, with what it was before or in its favour. */
+  async forgetNow({ id }: Chunk, earlier: 'forget' | 'restore'): Promise<void> {
+    await this.#client.memory.removeChunk({ params: { id }, query: { earlier } })
+    await this.load()
+  }
+
   /** Forgets a memory once the time to undo that has passed. */
   forget(chunk: Chunk): void {
     const { id, title } = chunk
-    const params = { id }
+    const which = { params: { id }, query: {} }
     this.#leaving.add(id, {
       text: t('memory.forgotten', title),
       remove: async () => {
-        await this.#client.memory.removeChunk({ params })
+        await this.#client.memory.removeChunk(which)
         this.#replace((chunks) => chunks.filter((other) => other.id !== id))
       },
-      part: () => createPartingClient({ memory: memoryContract }).memory.removeChunk({ params }),
+      part: () => createPartingClient({ memory: memoryContract }).memory.removeChunk(which),
       onfailed: () => this.#toasts.show(t('memory.forgetFailed', title), { tone: 'loss' }),
     })
   }

@@ -57,6 +57,12 @@ const FILTERED = 500
 const ERASED_AT_ONCE = 100
 const EXPORTED_AT_ONCE = 200
 const TRIES = 5
+/** Rows of a history that go in one write. */
+const FORGOTTEN_AT_ONCE = 100
+const EARLIER = `WITH RECURSIVE "earlier" ("id", "seq", "personId") AS (
+  SELECT "id", "seq", "personId" FROM "memory_chunk" WHERE "supersededById" = ${BOUND_TEXT}
+  UNION SELECT c."id", c."seq", c."personId" FROM "earlier" e JOIN "memory_chunk" c ON c."supersededById" = e."id")
+  SELECT * FROM "earlier"`
 
 const toChunk = ({ seq: _, ...chunk }: ChunkRow): Chunk => chunk
 
@@ -149,9 +155,47 @@ export function createChunksService({ db, events, household, vectors, resourcesP
     return true
   }
 
-  function remove(tx: Transaction, { id, seq, personId }: StoredRow): void {
+  function remove(tx: Transaction, { id, seq, personId }: Pick<StoredRow, 'id' | 'seq' | 'personId'>): void {
     tx.remove(ChunkTable, { id })
     vectors.forget(tx, seq, personId)
+  }
+
+  /** What a chunk superseded, directly and before that; nearest first. */
+  const earlierThan = (id: string): Pick<StoredRow, 'id' | 'seq' | 'personId'>[] => db.select(EARLIER, [id])
+
+  const supersededBy = (id: string): StoredRow[] => db.find(ChunkTable, { supersededById: id }) as StoredRow[]
+
+  /** Takes one out of the middle of a history; what it had superseded is superseded by what superseded it. */
+  function removeFromHistory(tx: Transaction, row: StoredRow): void {
+    for (const { id } of supersededBy(row.id)) tx.update(ChunkTable, id, { supersededById: row.supersededById })
+    remove(tx, row)
+  }
+
+  /** Removes a chunk; what it had superseded holds again. */
+  function removeAndRestore(tx: Transaction, row: StoredRow): void {
+    const updatedAt = new Date().toISOString()
+    for (const { id, seq, personId, content } of supersededBy(row.id)) {
+      tx.update(ChunkTable, id, { supersededById: null, updatedAt })
+      vectors.restore(tx, seq, personId)
+      tx.afterCommit(() => events.publish(memoryUpdated, { entryId: id, content }))
+    }
+    remove(tx, row)
+  }
+
+  /** The oldest go first, in slices, and the chunk last: cut off in between it leaves a shorter history, and nothing that hangs on nothing. */
+  async function removeWithHistory(row: StoredRow): Promise<number> {
+    const earlier = earlierThan(row.id)
+    for (let left = earlier.length; left > 0; left -= FORGOTTEN_AT_ONCE) {
+      const oldest = earlier.slice(Math.max(0, left - FORGOTTEN_AT_ONCE), left)
+      await db.write((tx) => {
+        for (const each of oldest) remove(tx, each)
+      })
+    }
+    await db.write((tx) => {
+      const now = stored(row.id)
+      if (now) removeFromHistory(tx, now)
+    })
+    return earlier.length
   }
 
   /** Whose memory is looked through: what the caller sees, or of that one person. Throws 404 where that is somebody else’s. */
@@ -209,6 +253,8 @@ export function createChunksService({ db, events, household, vectors, resourcesP
       const now = stored(id)
       if (!now) throw notFound('This memory')
       if (now.content !== before.content || now.title !== before.title || now.personId !== before.personId) return false
+      if (fields.personId !== undefined && fields.personId !== now.personId && now.supersededById !== null)
+        throw invalid([{ path: 'body.personId', message: 'is that of the newer memory, of which this is the history' }])
       const { personId = now.personId, ...rest } = Object.fromEntries(
         Object.entries({ ...fields, ...(isNewText && text), category: fields.category === '' ? 'general' : fields.category }).filter(
           ([, value]) => value !== undefined,
@@ -220,7 +266,8 @@ export function createChunksService({ db, events, household, vectors, resourcesP
         vectors.clear(tx, now.seq, now.personId)
         if (now.supersededById === null) vectors.put(tx, now.seq, personId, embedded)
         else patch.embeddingModel = ''
-      } else if (personId !== now.personId && now.supersededById === null) vectors.move(tx, now.seq, now.personId, personId)
+      } else if (personId !== now.personId) vectors.move(tx, now.seq, now.personId, personId)
+      if (personId !== now.personId) for (const earlier of earlierThan(id)) tx.update(ChunkTable, earlier.id, { personId })
       tx.update(ChunkTable, id, patch)
       tx.afterCommit(() => events.publish(memoryUpdated, { entryId: id, content: patch.content ?? now.content }))
       return true
@@ -267,9 +314,27 @@ export function createChunksService({ db, events, household, vectors, resourcesP
       throw conflict('conflict', 'This memory is being changed by others at the moment.')
     },
 
-    async remove(caller: Caller, id: string): Promise<void> {
+    /** What a chunk superseded, nearest first. */
+    history(caller: Caller, id: string): Chunk[] {
+      mustSee(caller, id)
+      const nearest = earlierThan(id).slice(0, FILTERED)
+      return nearest.flatMap((row) => stored(row.id) ?? []).map(toChunk)
+    },
+
+    /**
+     * Forgets a chunk with its history, or with `restore` lets what it superseded hold again; one that is history itself goes alone.
+     * Answers how many earlier ones went with it.
+     */
+    async remove(caller: Caller, id: string, earlier: 'forget' | 'restore' = 'forget'): Promise<number> {
       const row = mustSee(caller, id)
-      await db.write((tx) => remove(tx, row))
+      if (row.supersededById === null && earlier === 'forget') return removeWithHistory(row)
+      await db.write((tx) => {
+        const now = stored(id)
+        if (!now) return
+        if (now.supersededById === null) removeAndRestore(tx, now)
+        else removeFromHistory(tx, now)
+      })
+      return 0
     },
 
     /** Whose memory it is. Throws 404 where that is somebody else’s or nobody’s. */

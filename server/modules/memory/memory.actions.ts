@@ -19,6 +19,13 @@ const ownerOf = (content: string, forWhom: 'me' | 'household' | undefined, { per
 
 const whose = (personId: string | null) => (personId === null ? 'for the household' : 'for you')
 
+/** What else is gone, after what was forgotten. */
+function alsoForgotten(title: string, earlier: number): string {
+  if (earlier === 0) return ''
+  const stop = /[.!?…]$/.test(title) ? ' ' : '. '
+  return earlier === 1 ? `${stop}Its earlier version is forgotten too.` : `${stop}Its ${earlier} earlier versions are forgotten too.`
+}
+
 /** What can be done with memory by saying so. */
 export function memoryActions({ chunks, notes, recollection }: MemoryActionsDeps): Action[] {
   return [
@@ -60,8 +67,8 @@ export function memoryActions({ chunks, notes, recollection }: MemoryActionsDeps
       modelAsks: true,
       async run({ chunkId }, { caller }) {
         const { title } = chunks.get(caller, chunkId)
-        await chunks.remove(caller, chunkId)
-        return { output: `I have forgotten: ${title}`, data: { chunkId } }
+        const earlier = await chunks.remove(caller, chunkId)
+        return { output: `I have forgotten: ${title}${alsoForgotten(title, earlier)}`, data: { chunkId, earlier } }
       },
     }),
   ]

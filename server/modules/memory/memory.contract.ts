@@ -176,8 +176,18 @@ export const memoryContract = {
     path: '/api/memory/chunks/{id}',
     access: 'member',
     summary: 'Forget a remembered text; it is found no more from now on',
+    description: 'What it superseded is forgotten with it, unless that is to hold again. One that is history itself goes alone.',
     params: ById,
+    query: z.strictObject({ earlier: z.enum(['forget', 'restore']).default('forget').describe('What becomes of what it superseded.') }),
     returns: nothing,
+  }),
+  chunkHistory: endpoint({
+    method: 'GET',
+    path: '/api/memory/chunks/{id}/history',
+    access: 'member',
+    summary: 'What a remembered text superseded, directly and before that, newest first',
+    params: ById,
+    returns: z.object({ chunks: z.array(Chunk) }),
   }),
   index: endpoint({
     method: 'GET',

@@ -81,7 +81,10 @@ export function createMemory({ db, events, household, dataPath, resourcesPath, d
         addChunk: async ({ body }, { caller }) => ({ chunk: await chunks.add(caller, body) }),
         chunk: ({ params }, { caller }) => chunks.get(caller, params.id),
         updateChunk: ({ params, body }, { caller }) => chunks.update(caller, params.id, body),
-        removeChunk: ({ params }, { caller }) => chunks.remove(caller, params.id),
+        async removeChunk({ params, query }, { caller }) {
+          await chunks.remove(caller, params.id, query.earlier)
+        },
+        chunkHistory: ({ params }, { caller }) => ({ chunks: chunks.history(caller, params.id) }),
         index: () => vectors.status(),
         exportPerson: ({ params }, call) => exportPerson(chunks, params.id, call),
         erasePerson: ({ params, query }, { caller }) => erasure.erase(caller, params.id, query),

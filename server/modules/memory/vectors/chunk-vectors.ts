@@ -334,15 +334,21 @@ export function createChunkVectors({ db, events, embedders, defaultEmbedder, dat
 
     /** A chunk that goes to another owner takes its vectors along. */
     move(tx: Transaction, seq: number, from: Owner, to: Owner): void {
+      this.forget(tx, seq, from)
+      this.restore(tx, seq, to)
+    },
+
+    /** What was forgotten is found again as soon as the write is done, by the vectors that were kept. */
+    restore(tx: Transaction, seq: number, owner: Owner): void {
       tx.afterCommit(() => {
         for (const { index } of sides()) {
-          index.remove(seq, from)
           const [stored] = db.select<{ vector: Buffer }>(
             `SELECT "vector" FROM "memory_vector" WHERE "seq" = (? + 0) AND "model" = ${BOUND_TEXT}`,
             [seq, index.model],
           )
-          if (stored) index.add(seq, to, new Float32Array(Uint8Array.from(stored.vector).buffer))
+          if (stored) index.add(seq, owner, new Float32Array(Uint8Array.from(stored.vector).buffer))
         }
+        wake() // its text may have changed while it was history
       })
     },
 

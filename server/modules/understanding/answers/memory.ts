@@ -1,10 +1,19 @@
 import { z } from 'zod'
+import type { MessageSource } from '../../chat/chat.contract.ts'
 import { type AnswerHelp, type Answers, type Slots, text } from './answer.ts'
 
 const NONE = 'cannot_memory'
 const Chunk = z.object({ id: z.string(), title: z.string(), content: z.string(), observedAt: z.string() })
 const Recalled = z.object({ chunks: z.array(Chunk), answer: z.string().nullable() })
 const Remembered = z.object({ chunk: Chunk })
+const Forgotten = z.object({ earlier: z.number() })
+
+async function forgetOne({ chunkId, title }: MessageSource, { run, told, speech }: AnswerHelp): Promise<string> {
+  const result = await run('forget', { chunkId }, NONE)
+  const count = Forgotten.safeParse(result.data).data?.earlier ?? 0
+  const said = told(result, 'forgotten', { title })
+  return count === 0 || said === result.output ? said : `${said}. ${speech.say('forgotten_earlier', { count })}`
+}
 
 /** What memory has to say about something, with what it rests on; null where nothing is clearly about it. */
 export async function recollect(query: string, { run, speech }: AnswerHelp) {
@@ -41,7 +50,7 @@ export const memoryAnswers: Answers = {
     const found = await recollect(text(query), help)
     const [source] = found?.sources ?? []
     if (!source) return help.speech.say('forget_unknown', { query: text(query) })
-    return help.told(await help.run('forget', { chunkId: source.chunkId }, NONE), 'forgotten', { title: source.title })
+    return forgetOne(source, help)
   },
   async forget_that(_, help) {
     const [source, ...others] = help.lastSources
@@ -49,7 +58,7 @@ export const memoryAnswers: Answers = {
     // Of several nobody can tell which was meant, and what is forgotten is gone.
     if (others.length > 0)
       return help.speech.say('forget_which', { titles: help.speech.list(help.lastSources.map(({ title }) => `“${title}”`)) })
-    return help.told(await help.run('forget', { chunkId: source.chunkId }, NONE), 'forgotten', { title: source.title })
+    return forgetOne(source, help)
   },
   async why_known(_, { lastSources, describeSource, speech }) {
     const [source] = lastSources
