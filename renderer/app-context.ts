@@ -4,6 +4,7 @@ import type { Live } from './live.svelte.ts'
 import type { Router } from './router.svelte.ts'
 import type { Route } from './routes.ts'
 import type { Session } from './session.svelte.ts'
+import type { Kiosk } from './shell/kiosk.svelte.ts'
 import type { Layout } from './shell/layout.svelte.ts'
 import type { Palette } from './shell/palette.svelte.ts'
 import type { Shortcuts } from './shell/shortcuts.svelte.ts'
@@ -17,6 +18,7 @@ export interface Hearth {
   session: Session
   live: Live
   layout: Layout
+  kiosk: Kiosk
   theme: Theme
   toasts: Toasts
   shortcuts: Shortcuts

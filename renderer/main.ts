@@ -10,6 +10,7 @@ import { Router } from './router.svelte.ts'
 import { notFoundRoute, routes } from './routes.ts'
 import { Session } from './session.svelte.ts'
 import { keepWindow } from './shell/keep-window.ts'
+import { Kiosk } from './shell/kiosk.svelte.ts'
 import { Layout } from './shell/layout.svelte.ts'
 import { Palette } from './shell/palette.svelte.ts'
 import { Shortcuts } from './shell/shortcuts.svelte.ts'
@@ -51,6 +52,7 @@ mount(App, {
       session,
       live,
       layout: new Layout(session),
+      kiosk: new Kiosk(),
       theme,
       toasts: new Toasts(),
       shortcuts: new Shortcuts(),

@@ -6,10 +6,6 @@ const FOCUSABLE =
 /** Whether the caret or the choice still has somewhere to go in that direction, so that the arrow belongs to the field. */
 function keepsArrow(target: EventTarget | null, direction: Direction): boolean {
   const back = direction === 'left' || direction === 'up'
-  if (target instanceof HTMLSelectElement) {
-    if (direction === 'left' || direction === 'right') return false
-    return back ? target.selectedIndex > 0 : target.selectedIndex < target.length - 1
-  }
   if (!(target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement)) return false
   if (target instanceof HTMLInputElement && /^(checkbox|button|submit)$/.test(target.type)) return false
   if (target instanceof HTMLInputElement && target.type === 'radio') {
@@ -46,23 +42,23 @@ const OTHER_ROW = 20_000
 
 const gap = (a1: number, a2: number, b1: number, b2: number) => Math.max(0, b1 - a2, a1 - b2)
 
-/** Moves the focus to the nearest thing in the direction of an arrow key, as a remote control expects. */
-export function moveFocusByArrow(event: KeyboardEvent): void {
-  const direction = directions[event.key]
-  if (!direction || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return
-  if (keepsArrow(event.target, direction)) return
-  const scope = document.querySelector('dialog[open]') ?? document.body
-  const all = [...scope.querySelectorAll<HTMLElement>(FOCUSABLE)].filter(
-    (element) => element.getClientRects().length > 0 && element.dataset.arrows !== 'off',
-  )
-  const active = document.activeElement instanceof HTMLElement && scope.contains(document.activeElement) ? document.activeElement : null
-  const started = active !== null && active !== document.body
-  const targets = started ? nearest(all, active, direction) : all.filter((element) => element.closest('main, dialog'))
-  const [first] = targets
-  if (!first) return
-  event.preventDefault()
-  first.focus()
-  first.scrollIntoView({ block: 'nearest' })
+/** `data-arrows`: `off` is passed over, `into` is a thing whose own buttons every arrow leads to first. */
+const isAt = (element: HTMLElement): boolean => element.getClientRects().length > 0 && element.dataset.arrows !== 'off'
+const focusableIn = (scope: ParentNode): HTMLElement[] => [...scope.querySelectorAll<HTMLElement>(FOCUSABLE)].filter(isAt)
+const scopeNow = (): HTMLElement => document.querySelector<HTMLElement>('dialog[open]') ?? document.body
+const inPage = (elements: HTMLElement[]): HTMLElement[] => {
+  const inside = elements.filter((element) => element.closest('main, dialog'))
+  return inside.length > 0 ? inside : elements
+}
+
+/** Rows of a page that are scrolled away come before the frame, which is always in sight. */
+function ahead(all: HTMLElement[], active: HTMLElement, direction: Direction): HTMLElement[] {
+  const own = active.dataset.arrows === 'into' ? all.filter((element) => active.contains(element)) : []
+  if (own.length > 0) return own
+  const page = active.closest('main')
+  const inside = page && (direction === 'up' || direction === 'down') ? all.filter((element) => page.contains(element)) : []
+  const nearby = nearest(inside, active, direction)
+  return nearby.length > 0 ? nearby : nearest(all, active, direction)
 }
 
 function nearest(all: HTMLElement[], active: HTMLElement, direction: Direction): HTMLElement[] {
@@ -75,4 +71,77 @@ function nearest(all: HTMLElement[], active: HTMLElement, direction: Direction):
     })
     .sort((a, b) => a.distance - b.distance)
     .map(({ element }) => element)
+}
+
+const apart = (a: DOMRect, b: DOMRect) => gap(a.top, a.bottom, b.top, b.bottom) + gap(a.left, a.right, b.left, b.right)
+
+/** Something that has just been taken away may be put back at once, changed. */
+const SETTLED_MS = 150
+
+/** The focus as a remote control moves it: by arrows to the nearest thing, and on to a neighbour where the thing that had it is gone. */
+export class ArrowFocus {
+  #lastBox: DOMRect | null = null
+  /** The choice that the arrows go through: from OK to OK, so that walking over it changes nothing. */
+  #choosing: EventTarget | null = null
+
+  /** Handles an arrow key, unless a field or a menu needs it. */
+  move(event: KeyboardEvent): void {
+    if (event.target !== this.#choosing) this.#choosing = null
+    if (event.target instanceof HTMLSelectElement && (event.key === 'Enter' || event.key === ' '))
+      this.#choosing = this.#choosing ? null : event.target
+    const direction = directions[event.key]
+    if (!direction || this.#choosing || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return
+    if (keepsArrow(event.target, direction)) return
+    const scope = scopeNow()
+    const all = focusableIn(scope)
+    const active = document.activeElement instanceof HTMLElement && scope.contains(document.activeElement) ? document.activeElement : null
+    const isSomewhere = active !== null && active !== document.body
+    if (this.#focusFirst(isSomewhere ? ahead(all, active, direction) : this.#closest(all))) event.preventDefault()
+  }
+
+  /** Keeps the focus from getting lost; returns what ends that. */
+  keep(): () => void {
+    let check: ReturnType<typeof setTimeout> | undefined
+    const remember = () => {
+      const active = document.activeElement
+      if (active instanceof HTMLElement && active !== document.body) this.#lastBox = active.getBoundingClientRect()
+    }
+    const changed = () => {
+      if (document.activeElement !== document.body) return
+      clearTimeout(check)
+      check = setTimeout(() => {
+        if (this.#lastBox && document.activeElement === document.body) this.#focusFirst(this.#closest(focusableIn(scopeNow())))
+      }, SETTLED_MS)
+    }
+    const observer = new MutationObserver(changed)
+    observer.observe(document.body, { childList: true, subtree: true, attributes: true, attributeFilter: ['disabled', 'hidden'] })
+    document.addEventListener('focusin', remember)
+    document.addEventListener('keydown', remember, { capture: true })
+    return () => {
+      clearTimeout(check)
+      observer.disconnect()
+      document.removeEventListener('focusin', remember)
+      document.removeEventListener('keydown', remember, { capture: true })
+    }
+  }
+
+  #closest(all: HTMLElement[]): HTMLElement[] {
+    const box = this.#lastBox
+    const candidates = inPage(all)
+    if (!box) return candidates
+    return candidates
+      .map((element) => ({ element, distance: apart(box, element.getBoundingClientRect()) }))
+      .sort((a, b) => a.distance - b.distance)
+      .map(({ element }) => element)
+  }
+
+  #focusFirst(targets: HTMLElement[]): boolean {
+    for (const target of targets) {
+      target.focus()
+      if (document.activeElement !== target) continue
+      target.scrollIntoView({ block: 'nearest' })
+      return true
+    }
+    return false
+  }
 }

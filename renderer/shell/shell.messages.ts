@@ -21,6 +21,7 @@ export const shellMessages = {
   'nav.docs': 'API documents',
   'shell.skip': 'Skip to the content',
   'shell.find': 'Find',
+  'shell.bare': 'Hold a finger still, press Escape or go back, and the areas return.',
   'palette.title': 'Go to',
   'palette.field': 'Find a page or an action',
   'palette.none': (query: string) => `Nothing is called “${query}”.`,

@@ -66,17 +66,43 @@ interface Violation {
   nodes: { target: unknown; failureSummary?: string }[]
 }
 
+async function expectNoViolation(page: Page, options: object): Promise<void> {
+  if (!(await page.evaluate('"axe" in window'))) await page.evaluate(AXE)
+  const run = `axe.run(document, ${JSON.stringify({ ...options, resultTypes: ['violations'] })}).then((result) => result.violations)`
+  const violations = (await page.evaluate(run)) as Violation[]
+  expect
+    .soft(
+      violations.map(
+        ({ id, help, nodes }) => `${id}: ${help} ${JSON.stringify(nodes.map(({ target, failureSummary }) => [target, failureSummary]))}`,
+      ),
+      page.url(),
+    )
+    .toEqual([])
+}
+
 /** Fails where axe finds something that keeps a person with a screen reader, a keyboard or weak eyes out. */
-export async function expectAccessible(page: Page): Promise<void> {
-  await page.evaluate(AXE)
-  const violations = (await page.evaluate(
-    'axe.run(document, { resultTypes: ["violations"] }).then((result) => result.violations)',
-  )) as Violation[]
-  expect(
-    violations.map(
-      ({ id, help, nodes }) => `${id}: ${help} ${JSON.stringify(nodes.map(({ target, failureSummary }) => [target, failureSummary]))}`,
-    ),
-  ).toEqual([])
+export const expectAccessible = (page: Page): Promise<void> => expectNoViolation(page, {})
+
+/** As `expectAccessible`, of the contrast alone: for a page in its other colours, of which axe has seen the rest. */
+export const expectContrast = (page: Page): Promise<void> =>
+  expectNoViolation(page, { runOnly: { type: 'rule', values: ['color-contrast'] } })
+
+/** Fails where a text is smaller than 20 px, or keeps less than 7:1 from its ground (4.5:1 where it is large). */
+export async function expectReadableAcrossARoom(page: Page): Promise<void> {
+  await expectNoViolation(page, { runOnly: { type: 'rule', values: ['color-contrast-enhanced'] } })
+  const small = await page.evaluate(() => {
+    const found = new Set<string>()
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const element = node.parentElement
+      if (!element || !node.textContent?.trim() || element.closest('.visually-hidden, script, style, option')) continue
+      const { width, height } = element.getBoundingClientRect()
+      const size = Number.parseFloat(getComputedStyle(element).fontSize)
+      if (width > 1 && height > 1 && size < 19.9) found.add(`${size} px: ${node.textContent.trim().slice(0, 40)}`)
+    }
+    return [...found]
+  })
+  expect.soft(small, page.url()).toEqual([])
 }
 
 /** A loopback port that was free a moment ago. */

@@ -161,11 +161,59 @@ it('shows exactly what was missed while the line was cut, told in one go', async
   expect(await toasts(page).getByRole('group').count()).toBe(0)
 })
 
+it('has the system show what comes while the window is out of sight, where that was switched on', async () => {
+  const { page, context, deviceId } = await pair('A phone in a pocket', 'phone', undefined, 'allow')
+  await context.grantPermissions(['notifications'], { origin: server.url })
+  await page.goto(`${server.url}/settings`)
+  const card = page.getByRole('region', { name: 'Notifications on this device' })
+  const onOff = card.getByRole('switch')
+  await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined))
+  await soon(() => onOff.getAttribute('aria-checked')).toBe('true')
+  // A browser without a network of its own reaches no push service, and says so.
+  await card.getByText('the push service of this browser did not answer').waitFor()
+  await expectAccessible(page)
+  await page.evaluate(() => Object.defineProperty(document, 'visibilityState', { configurable: true, value: 'hidden' }))
+  const todo = await owner.api.todos.create({ body: { title: 'Water the mint' } })
+  const shown = () =>
+    page.evaluate(async () => {
+      const registration = await navigator.serviceWorker.ready
+      return (await registration.getNotifications()).map(({ title, tag }) => ({ title, tag }))
+    })
+  const first = await send(deviceId, 'Water the mint', { category: 'REMINDER', data: { todoId: todo.id } })
+  await soon(shown).toEqual([{ title: 'Water the mint', tag: first }])
+  await soon(() => statusOf(first)).toBe('delivered')
+  expect(await toasts(page).getByRole('group').count()).toBe(0)
+  const [worker] = context.serviceWorkers()
+  await worker?.evaluate(async () => {
+    const scope = globalThis as unknown as {
+      registration: ServiceWorkerRegistration
+      NotificationEvent: new (type: string, init: object) => Event
+    }
+    const [notification] = await scope.registration.getNotifications()
+    dispatchEvent(new scope.NotificationEvent('notificationclick', { notification, action: 'Mark Done' }))
+  })
+  await soon(() => statusOf(first)).toBe('read')
+
+  // Switched off, it is told inside the window alone; in sight as well.
+  await onOff.click()
+  await soon(() => onOff.getAttribute('aria-checked')).toBe('false')
+  await send(deviceId, 'Told inside')
+  await toasts(page).getByText('Told inside').waitFor()
+  await onOff.click()
+  await soon(() => onOff.getAttribute('aria-checked')).toBe('true')
+  await page.evaluate(() => Object.defineProperty(document, 'visibilityState', { configurable: true, value: 'visible' }))
+  await send(deviceId, 'Told in sight')
+  await toasts(page).getByText('Told in sight').waitFor()
+  expect((await shown()).map(({ title }) => title)).not.toContain('Told in sight')
+  await page.reload()
+  await soon(() => onOff.getAttribute('aria-checked')).toBe('true')
+})
+
 it('shows what is pushed while no window is open, with its buttons, and acknowledges it', async () => {
   const { page, context, deviceId } = await pair('A phone that sleeps', 'phone', undefined, 'allow')
   await context.grantPermissions(['notifications'], { origin: server.url })
   await page.goto(`${server.url}/notifications`)
-  await page.getByRole('button', { name: 'Show them here' }).waitFor()
+  await page.getByRole('switch', { name: 'Show them when Hearth is not in sight' }).waitFor()
   await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined))
   const todo = await owner.api.todos.create({ body: { title: 'Water the basil' } })
   const scope = `${server.url}/`

@@ -28,15 +28,20 @@ export const notificationsMessages = {
   'notifications.away': (count: number) =>
     plural(count, { one: '1 notification while you were away', other: `${count} notifications while you were away` }),
   'notifications.show': 'Show',
-  'push.title': 'While Hearth is closed',
-  'push.lead': 'This device can show notifications when no window of Hearth is open.',
-  'push.turnOn': 'Show them here',
-  'push.turnOff': 'No longer show them here',
-  'push.on': 'They are shown on this device.',
-  'push.failed': 'This browser could not be signed up for notifications. Its push service may be out of reach; try again later.',
+  'notifications.banner': 'New notification',
+  'notifications.behind': (count: number) => plural(count, { one: 'and 1 more', other: `and ${count} more` }),
+  'push.title': 'Notifications on this device',
+  'push.lead': 'Beside the window of Hearth, as other apps show theirs.',
+  'push.switch': 'Show them when Hearth is not in sight',
+  'push.reach.closed': 'They are shown on this device, also while Hearth is closed.',
+  'push.reach.open': 'They are shown on this device while Hearth is open in the background.',
+  'push.reach.unpaired':
+    'They are shown while Hearth is open in the background. Paired phones, tablets and TVs get them while it is closed, too.',
+  'push.reach.unreached':
+    'They are shown while Hearth is open in the background. While it is closed none arrive: the push service of this browser did not answer. It is asked again by itself.',
   'push.insecure':
     'Browsers allow this over HTTPS only, and this window is open over plain HTTP. While it is open, notifications come all the same.',
+  'push.trust': 'Use the secure connection',
   'push.unsupported': 'This browser cannot do it. On an iPhone or iPad, put Hearth on the home screen first and open it from there.',
   'push.denied': 'The browser was told not to show notifications of Hearth. Allow them in its settings for this page, then come back.',
-  'push.unpaired': 'This is for paired phones, tablets and TVs. In this browser you are signed in as the owner.',
 }

@@ -7,9 +7,11 @@ import { describeError } from '../../messages/describe-error.ts'
 import { t } from '../../messages/messages.ts'
 import { Resource } from '../../ui/resource.svelte.ts'
 import { whileVisible } from '../../ui/while-visible.ts'
-import { placeOf } from './notification-words.ts'
+import { BannerQueue } from './banner-queue.svelte.ts'
+import { buttonLabel, buttonsFor, placeOf } from './notification-words.ts'
+import { showOutside } from './show-outside.ts'
 
-type Deps = Pick<Hearth, 'client' | 'toasts' | 'session' | 'live' | 'router'>
+type Deps = Pick<Hearth, 'client' | 'toasts' | 'session' | 'live' | 'router' | 'layout'>
 type Pushed = z.output<typeof notificationPush.payload>
 
 /** What comes within so long is told in one go, and read in one go. */
@@ -21,6 +23,8 @@ const LONG_MS = 20_000
 /** This device's own notifications: told as they come, counted while they are unread. */
 export class NotificationsState {
   readonly list: Resource<Notification[]>
+  /** What a TV shows instead of short messages at its foot. */
+  readonly banners = new BannerQueue()
   readonly unread = $derived.by(() => (this.list.value ?? []).filter(({ status }) => status !== 'read').length)
   #here = $state<string | null>(null)
   readonly #deps: Deps
@@ -64,6 +68,7 @@ export class NotificationsState {
     ]
     return () => {
       for (const end of ends) end()
+      this.banners.clear()
       clearTimeout(this.#telling)
       clearTimeout(this.#reading)
       this.#telling = undefined
@@ -73,7 +78,10 @@ export class NotificationsState {
 
   /** Never rejects: look at `list.error`. An owner's browser waits for the line, which says which device it counts as. */
   async load(): Promise<void> {
-    if (this.deviceId !== null) await this.list.load()
+    if (this.deviceId === null) return
+    await this.list.load()
+    const read = (this.list.value ?? []).filter(({ status }) => status === 'read')
+    this.banners.drop(new Set(read.map(({ id }) => id)))
   }
 
   /** Marks it as read and goes to what it is about. */
@@ -148,26 +156,52 @@ export class NotificationsState {
     this.#fresh = []
     const [first, ...others] = fresh
     if (!first) return
-    if (others.length === 0) return this.#tellOne(first)
-    for (const one of fresh) if (one.level === 'critical') this.#tellOne(one)
+    if (others.length === 0) return void this.#tellOne(first)
+    for (const one of fresh) if (one.level === 'critical') void this.#tellOne(one)
     const wereMissed = fresh.every(({ seq }) => seq !== undefined && seq <= this.#missedUntil)
-    const { toasts, router } = this.#deps
-    toasts.show(t(wereMissed ? 'notifications.away' : 'notifications.several', fresh.length), {
-      action: { label: t('notifications.show'), run: () => router.go('/notifications') },
+    this.#tellSeveral(t(wereMissed ? 'notifications.away' : 'notifications.several', fresh.length))
+  }
+
+  #tellSeveral(title: string): void {
+    const { toasts, router, layout } = this.#deps
+    const label = t('notifications.show')
+    const run = () => router.go('/notifications')
+    if (!layout.tv) return void toasts.show(title, { action: { label, run } })
+    this.banners.add({ id: null, title, body: '', level: 'info', acts: [{ label, name: t('notifications.act', label, title), run }] })
+  }
+
+  /** Outside the window where nobody sees that; inside it else. */
+  async #tellOne(pushed: Pushed): Promise<void> {
+    if (await showOutside(pushed, this.#deps.session.may('member'))) return
+    if (this.#deps.layout.tv) this.#tellLarge(pushed)
+    else this.#tellSmall(pushed)
+  }
+
+  #tellSmall({ id, title, body, level, data = {} }: Pushed): void {
+    this.#deps.toasts.show(t('notifications.toast', title, body), {
+      tone: level === 'critical' ? 'loss' : 'plain',
+      ...(level === 'info' ? {} : { waitMs: LONG_MS }),
+      action: { label: t('notifications.show'), run: () => this.#goTo({ id, data }) },
     })
   }
 
-  #tellOne({ id, title, body, level, data = {} }: Pushed): void {
-    const { toasts, router, session } = this.#deps
-    const run = () => {
-      if (!placeOf({ data }, session.may('member'))) router.go('/notifications')
-      void this.open({ id, data })
-    }
-    toasts.show(t('notifications.toast', title, body), {
-      tone: level === 'critical' ? 'loss' : 'plain',
-      ...(level === 'info' ? {} : { waitMs: LONG_MS }),
-      action: { label: t('notifications.show'), run },
-    })
+  #tellLarge({ id, title, body, level, category = null, data = {} }: Pushed): void {
+    const isMember = this.#deps.session.may('member')
+    const act = (label: string, run: () => void) => ({ label, name: t('notifications.act', label, title), run })
+    const presses = buttonsFor({ category, status: 'delivered' }, isMember).map((name) =>
+      act(buttonLabel(name), () => void this.press({ id, data }, name)),
+    )
+    const dismiss = t('notifications.button.Dismiss')
+    const further = [
+      ...(presses.length === 0 ? [act(t('notifications.show'), () => this.#goTo({ id, data }))] : []),
+      ...(presses.some(({ label }) => label === dismiss) ? [] : [act(dismiss, () => void this.press({ id, data }, 'Dismiss'))]),
+    ]
+    this.banners.add({ id, title, body, level, acts: [...presses, ...further] })
+  }
+
+  #goTo(notification: Pick<Notification, 'id' | 'data'>): void {
+    if (!placeOf(notification, this.#deps.session.may('member'))) this.#deps.router.go('/notifications')
+    void this.open(notification)
   }
 
   #lookSoon(): void {
@@ -181,8 +215,8 @@ export class NotificationsState {
 const states = new WeakMap<Deps['client'], NotificationsState>()
 
 /** The notifications as this window knows them, shared by its page and the bell in the frame. */
-export function notificationsOf({ client, toasts, session, live, router }: Deps): NotificationsState {
-  const state = states.get(client) ?? new NotificationsState({ client, toasts, session, live, router })
+export function notificationsOf({ client, toasts, session, live, router, layout }: Deps): NotificationsState {
+  const state = states.get(client) ?? new NotificationsState({ client, toasts, session, live, router, layout })
   states.set(client, state)
   return state
 }

@@ -1,28 +1,31 @@
 import type { Hearth } from '../../app-context.ts'
 import { mayKeepWindow } from '../../shell/keep-window.ts'
 import { isSameKey, keyBytes } from './push-key.ts'
+import { chooseOutside, mayShowOutside } from './show-outside.ts'
 
 type Deps = Pick<Hearth, 'client' | 'live' | 'session'>
 
-/** Why this browser cannot be reached while Hearth is closed, where it cannot. */
-export type PushHindrance = 'insecure' | 'unsupported' | 'denied' | 'unpaired'
+/** Why this browser shows no notifications outside its window, where it cannot. */
+export type PushHindrance = 'insecure' | 'unsupported' | 'denied'
+/** How far they reach: also while no window is open, only beside one, or so because the push service did not answer. */
+type Reach = 'closed' | 'open' | 'unpaired' | 'unreached'
 
-/** How this device is reached while no window of Hearth is open. */
+/** How this device shows notifications outside the window of Hearth. */
 export class PushHere {
   isOn = $state(false)
   isBusy = $state(false)
-  failure = $state.raw<unknown>(null)
+  reach = $state<Reach>('open')
   #isDenied = $state(false)
   readonly #deps: Deps
 
   constructor(deps: Deps) {
     this.#deps = deps
+    this.isOn = window.isSecureContext && mayShowOutside()
   }
 
   get hindrance(): PushHindrance | null {
     if (!window.isSecureContext) return 'insecure'
-    if (!mayKeepWindow() || !('PushManager' in window) || !('Notification' in window)) return 'unsupported'
-    if (!this.#deps.session.device) return 'unpaired'
+    if (!('Notification' in window)) return 'unsupported'
     return this.#isDenied ? 'denied' : null
   }
 
@@ -30,31 +33,43 @@ export class PushHere {
   async look(): Promise<void> {
     if (this.hindrance && this.hindrance !== 'denied') return
     this.#isDenied = Notification.permission === 'denied'
-    const registration = await navigator.serviceWorker.getRegistration()
-    const known = await registration?.pushManager.getSubscription()
-    this.isOn = Boolean(known) && Notification.permission === 'granted'
-    if (!this.isOn || this.isBusy) return
-    await this.#subscribe().catch(() => undefined) // once more at the next look
+    this.isOn = mayShowOutside()
+    if (this.isOn && !this.isBusy) await this.#reachFurther()
   }
 
-  /** Asks for permission and says to the server how this browser is reached. Never rejects: look at `failure`. */
+  /** Asks for permission, and says to the server how this browser is reached. */
   async turnOn(): Promise<void> {
-    await this.#trying(async () => {
-      const permission = await Notification.requestPermission()
-      this.#isDenied = permission === 'denied'
-      if (permission !== 'granted') return
-      await this.#subscribe()
+    this.isBusy = true
+    const permission = await Notification.requestPermission()
+    this.#isDenied = permission === 'denied'
+    if (permission === 'granted') {
+      chooseOutside(true)
       this.isOn = true
-    })
+      await this.#reachFurther()
+    }
+    this.isBusy = false
   }
 
   /** The server drops an address that reaches nobody by itself. */
   async turnOff(): Promise<void> {
-    await this.#trying(async () => {
-      const registration = await navigator.serviceWorker.getRegistration()
-      await (await registration?.pushManager.getSubscription())?.unsubscribe()
-      this.isOn = false
-    })
+    this.isBusy = true
+    chooseOutside(false)
+    this.isOn = false
+    const registration = await navigator.serviceWorker?.getRegistration()
+    const subscription = await registration?.pushManager?.getSubscription()
+    await subscription?.unsubscribe().catch(() => false)
+    this.isBusy = false
+  }
+
+  /** To where no window is open, if this browser is a paired device that can be pushed to. */
+  async #reachFurther(): Promise<void> {
+    if (!mayKeepWindow() || !('PushManager' in window)) this.reach = 'open'
+    else if (!this.#deps.session.device) this.reach = 'unpaired'
+    else
+      this.reach = await this.#subscribe().then(
+        () => 'closed',
+        () => 'unreached', // once more at the next look
+      )
   }
 
   async #subscribe(): Promise<void> {
@@ -68,16 +83,5 @@ export class PushHere {
     }
     subscription ??= await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey })
     this.#deps.live.send('push.register', { provider: 'webpush', token: JSON.stringify(subscription) })
-  }
-
-  async #trying(work: () => Promise<void>): Promise<void> {
-    this.isBusy = true
-    this.failure = null
-    try {
-      await work()
-    } catch (error) {
-      this.failure = error
-    }
-    this.isBusy = false
   }
 }

@@ -13,6 +13,21 @@ export const settingsMessages = {
   'settings.look.system': 'As the system',
   'settings.look.light': 'Light',
   'settings.look.dark': 'Dark',
+  'settings.screen.title': 'A screen on the wall',
+  'settings.screen.lead': 'For this browser alone: a tablet in the kitchen, or a TV.',
+  'settings.screen.keepOn': 'Keep this screen on',
+  'settings.screen.keepOnHint': 'While Hearth is in sight, the device does not dim or lock it.',
+  'settings.screen.held': 'This screen stays on.',
+  'settings.screen.insecure':
+    'Browsers keep a screen on over HTTPS only, and this window is open over plain HTTP. Everything else works; in the settings of the device itself you can have the screen stay on, too.',
+  'settings.screen.unsupported':
+    'This browser cannot do it. In the settings of the device itself you can have the screen stay on; everything else works.',
+  'settings.screen.refused': 'The device did not allow it just now, perhaps to save its battery. It is asked again when you come back.',
+  'settings.screen.trust': 'Use the secure connection',
+  'settings.screen.bareText':
+    'The home page can have the whole window. Hold a finger still on it, press Escape or go back, and the areas return.',
+  'settings.screen.bareTv': 'The home page can have the whole screen. Press Back or Escape there, and the areas return.',
+  'settings.screen.bare': 'Hide the areas',
   'settings.device.title': 'This device',
   'settings.device.text': (name: string, scope: string) => `Paired as ${name}, with the scope ${scope}.`,
   'settings.device.leave': 'Unpair this browser',
