@@ -55,7 +55,7 @@ export async function createApp(options: AppOptions) {
   const listening: Listening = { host: '127.0.0.1', port: env.SERVICE_PORT, secure: options.tls !== null }
   const events = createEventBus((err, event) => log.error({ err, event }, 'an event listener failed'))
   const onPruneFailed = (err: unknown) => log.error({ err }, 'old runs of actions could not be removed')
-  const actions = createActionRegistry({ audit: createActionAudit(db, onPruneFailed), translate: translateFailure })
+  const actions = createActionRegistry({ audit: createActionAudit({ db, events, onFailed: onPruneFailed }), translate: translateFailure })
   const sockets = createSocketRegistry()
   for (const { event, concerns } of topics) {
     events.on(event, (payload) => sockets.publish(event.name, payload, concerns && ((caller) => concerns(payload, caller))))

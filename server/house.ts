@@ -266,7 +266,7 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
     }),
     models,
     memory,
-    createMcp({ db, actions, secretsKey: () => secrets.get('SERVICE_SECRETS_KEY'), version: deps.version, log }),
+    createMcp({ db, actions, events, secretsKey: () => secrets.get('SERVICE_SECRETS_KEY'), version: deps.version, log }),
     createOpenAi({ llm: models.llm, embedders: models.embedders, log }),
     createActions({ db, actions, own: [httpRequest(guardedFetch)], onPruneFailed: onWriteFailed }),
     createChat({ conversations, replies, decisions }),

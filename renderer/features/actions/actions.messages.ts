@@ -70,4 +70,6 @@ export const actionsMessages = {
   'actions.status.error': 'Not reached',
   'actions.status.disabled': 'Switched off',
   'actions.tools': (names: string) => `Tools: ${names}`,
+  'actions.leftOut': 'These of its tools cannot be used:',
+  'actions.leftOutTool': (name: string, why: string) => `${name}: ${why}`,
 }

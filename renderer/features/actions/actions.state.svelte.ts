@@ -1,9 +1,12 @@
 import type { ActionEntry, ActionRun } from '../../../server/modules/actions/actions.contract.ts'
 import type { McpServer } from '../../../server/modules/mcp/mcp.contract.ts'
 import type { HearthClient } from '../../api.ts'
+import type { Hearth } from '../../app-context.ts'
 import { Resource } from '../../ui/resource.svelte.ts'
+import { whileLive } from '../../ui/while-live.ts'
 
 const PAGE = 50
+const REFRESH_MS = 60_000
 
 export interface ServerEdit {
   name: string
@@ -23,9 +26,11 @@ export class ActionsState {
   loadingOlder = $state(false)
   olderError = $state.raw<unknown>(null)
   readonly #client: HearthClient
+  readonly #live: Hearth['live']
 
-  constructor(client: HearthClient) {
+  constructor(client: HearthClient, live: Hearth['live']) {
     this.#client = client
+    this.#live = live
     this.actions = new Resource((signal) => client.actions.list({}, { signal }))
     this.servers = new Resource((signal) => client.mcp.list({}, { signal }))
     this.newest = new Resource((signal) => client.actions.runs({ query: { limit: PAGE } }, { signal }))
@@ -35,11 +40,30 @@ export class ActionsState {
     return this.newest.value && [...this.newest.value.items, ...this.older]
   }
 
-  /** Reads the newest runs and forgets the older pages. */
+  /** Reads what can be done, now and whenever tools came or went, of which an admin is told; returns what ends that. */
+  watchActions(isAdmin: boolean): () => void {
+    return whileLive(this.#live, isAdmin ? ['mcp.changed'] : [], () => void this.actions.load(), REFRESH_MS)
+  }
+
+  watchServers(): () => void {
+    return whileLive(this.#live, ['mcp.changed'], () => void this.servers.load(), REFRESH_MS)
+  }
+
+  watchRuns(): () => void {
+    return whileLive(this.#live, ['action.run'], () => void this.loadRuns(), REFRESH_MS)
+  }
+
+  /** Reads the newest runs; the older pages stay where they still follow them. */
   async loadRuns(): Promise<void> {
+    const before = this.runs ?? []
+    const { value: was } = this.newest
     await this.newest.load()
-    this.older = []
-    this.nextCursor = this.newest.value?.nextCursor ?? null
+    const { value } = this.newest
+    if (!value || value === was) return
+    const ids = new Set(value.items.map(({ id }) => id))
+    const follows = before.some(({ id }) => ids.has(id))
+    this.older = follows ? before.slice(value.items.length > 0 ? before.findLastIndex(({ id }) => ids.has(id)) + 1 : 0) : []
+    if (this.older.length === 0) this.nextCursor = value.nextCursor
   }
 
   async loadOlder(): Promise<void> {

@@ -1,10 +1,10 @@
-import type { InstalledModel, ModelDownload, Models } from '../../../server/modules/models/models.contract.ts'
+import { type InstalledModel, ModelDownload, type Models } from '../../../server/modules/models/models.contract.ts'
 import type { HearthClient } from '../../api.ts'
+import type { Hearth } from '../../app-context.ts'
 import { Resource } from '../../ui/resource.svelte.ts'
-import { whileVisible } from '../../ui/while-visible.ts'
+import { whileLive } from '../../ui/while-live.ts'
 
-const MOVING_MS = 1_000
-const STILL_MS = 15_000
+const REFRESH_MS = 60_000
 
 /** The models of this Hearth, those to be had, and the downloads on their way. */
 export class ModelsState {
@@ -14,18 +14,12 @@ export class ModelsState {
   /** Name of the file that is being uploaded. */
   importing = $state<string | null>(null)
   readonly #client: HearthClient['models']
+  readonly #live: Hearth['live']
 
-  constructor(client: HearthClient['models']) {
+  constructor(client: HearthClient['models'], live: Hearth['live']) {
     this.#client = client
+    this.#live = live
     this.models = new Resource((signal) => client.list({}, { signal }))
-  }
-
-  get moving(): boolean {
-    const { value } = this.models
-    return Boolean(
-      value?.downloads.some(({ status }) => ['waiting', 'running', 'checking'].includes(status)) ||
-        value?.installed.some(({ status }) => status === 'loading'),
-    )
   }
 
   /** The model to begin with: the catalogue's recommended one that talks. */
@@ -33,14 +27,25 @@ export class ModelsState {
     return this.models.value?.catalogue.find(({ kind, recommended, installed }) => kind === 'chat' && recommended && !installed)
   }
 
-  /** Reads now and again, every second while something moves; returns what ends that. */
+  /** Reads now and whenever a model or a download changed; returns what ends that. */
   watch(): () => void {
-    let last = 0
-    return whileVisible(() => {
-      if (!this.moving && Date.now() - last < STILL_MS && last > 0) return
-      last = Date.now()
-      void this.models.load()
-    }, MOVING_MS)
+    const stops = [
+      whileLive(this.#live, ['model.changed'], () => void this.models.load(), REFRESH_MS),
+      this.#live.subscribe('model.download', (payload) => this.#heard(payload)),
+    ]
+    return () => {
+      for (const stop of stops) stop()
+    }
+  }
+
+  /** How far a download is comes with the message; what one that came, went or ended means for the rest is read. */
+  #heard(payload: unknown): void {
+    const { data } = ModelDownload.safeParse(payload)
+    const { value } = this.models
+    const known = value?.downloads.find(({ id }) => id === data?.id)
+    if (data && value && known?.status === data.status && !this.models.loading)
+      this.models.value = { ...value, downloads: value.downloads.map((one) => (one.id === data.id ? data : one)) }
+    else void this.models.load()
   }
 
   download(id: string): Promise<void> {

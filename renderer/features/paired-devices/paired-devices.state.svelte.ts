@@ -1,11 +1,11 @@
 import type { Household, Person } from '../../../server/modules/household/household.contract.ts'
 import type { PairedDevice, QuietHours, Scope } from '../../../server/modules/paired-devices/paired-devices.contract.ts'
 import type { HearthClient } from '../../api.ts'
+import type { Hearth } from '../../app-context.ts'
 import { Resource } from '../../ui/resource.svelte.ts'
+import { whileLive } from '../../ui/while-live.ts'
 
-const REFRESH_MS = 20_000
-/** A device that was let in asks every 2.5 s whether it was. */
-const SOON_MS = [3_000, 6_000]
+const REFRESH_MS = 60_000
 
 export interface DeviceEdit {
   name: string
@@ -21,31 +21,24 @@ export class PairedDevicesState {
   readonly people = $derived.by(() => this.home.value?.persons ?? null)
   readonly householdId = $derived.by(() => this.home.value?.household.id ?? null)
   readonly #client: HearthClient
+  readonly #live: Hearth['live']
 
-  constructor(client: HearthClient) {
+  constructor(client: HearthClient, live: Hearth['live']) {
     this.#client = client
+    this.#live = live
     this.devices = new Resource((signal) => client.pairedDevices.list({}, { signal }))
     this.home = new Resource((signal) => client.household.get({}, { signal }))
   }
 
-  /** Reads the list now, every 20 s and when the page comes back into view; returns what ends that. */
+  /** Reads now, and whenever a device was let in, changed, came or went; returns what ends that. */
   watch(): () => void {
-    const look = () => {
-      if (document.visibilityState === 'visible') void this.devices.load()
-    }
-    look()
-    void this.home.load()
-    const timer = setInterval(look, REFRESH_MS)
-    document.addEventListener('visibilitychange', look)
+    const stops = [
+      whileLive(this.#live, ['pairing.changed'], () => void this.devices.load(), REFRESH_MS),
+      whileLive(this.#live, ['household.changed'], () => void this.home.load(), REFRESH_MS),
+    ]
     return () => {
-      clearInterval(timer)
-      document.removeEventListener('visibilitychange', look)
+      for (const stop of stops) stop()
     }
-  }
-
-  /** Looks again in a moment, for a device that is on its way in. */
-  lookSoon(): void {
-    for (const ms of SOON_MS) setTimeout(() => void this.devices.load(), ms)
   }
 
   /** Sends only what differs, so that a new name alone does not sign the device in anew. */

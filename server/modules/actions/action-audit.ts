@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto'
 import type { Database } from '../../db/database.ts'
 import type { ActionAudit } from '../../kit/actions.ts'
 import type { Caller } from '../../kit/caller.ts'
+import type { EventBus } from '../../kit/events.ts'
 import { PersonTable } from '../household/household.table.ts'
 import { ApiKeyTable } from '../keys/keys.table.ts'
 import { PairedDeviceTable } from '../paired-devices/paired-devices.table.ts'
 import { pruneRuns } from './action-retention.ts'
+import { actionRan } from './actions.contract.ts'
 import { ActionRunTable } from './actions.table.ts'
 import { masked, maskedText } from './masked.ts'
 
@@ -31,14 +33,21 @@ function nameOf(db: Database, { kind, personId, deviceId, sessionId }: Caller): 
 /** Stands there until the end of a run is known: what a stop of the server cut off. */
 const INTERRUPTED = 'It was interrupted; whether it was done is not known.'
 
+interface AuditDeps {
+  db: Database
+  events: Pick<EventBus, 'publish'>
+  onFailed(error: unknown): void
+}
+
 /** Keeps a row for each run of an action: who, what, and how it ended, without what is secret. */
-export function createActionAudit(db: Database, onFailed: (error: unknown) => void): ActionAudit {
+export function createActionAudit({ db, events, onFailed }: AuditDeps): ActionAudit {
   let written = 0
 
   return async ({ action, params, call, startedAt }) => {
     const { caller, origin, conversationId = null } = call
     const id = randomUUID()
-    await db.write((tx) =>
+    await db.write((tx) => {
+      tx.afterCommit(() => events.publish(actionRan, { id, action, state: 'began' }))
       tx.insert(ActionRunTable, {
         id,
         action,
@@ -53,8 +62,8 @@ export function createActionAudit(db: Database, onFailed: (error: unknown) => vo
         error: INTERRUPTED,
         startedAt: startedAt.toISOString(),
         durationMs: 0,
-      }),
-    )
+      })
+    })
     written += 1
     if (written % PRUNE_EVERY === 0) pruneRuns(db).catch(onFailed)
     return async ({ durationMs, result, error }) => {
@@ -65,7 +74,12 @@ export function createActionAudit(db: Database, onFailed: (error: unknown) => vo
         durationMs,
       }
       // What was done is told all the same: whoever hears of a failure does it again.
-      await db.write((tx) => tx.update(ActionRunTable, id, end)).catch(onFailed)
+      await db
+        .write((tx) => {
+          tx.afterCommit(() => events.publish(actionRan, { id, action, state: 'ended' }))
+          tx.update(ActionRunTable, id, end)
+        })
+        .catch(onFailed)
     }
   }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { endpoint } from '../../kit/endpoint.ts'
+import { event } from '../../kit/events.ts'
 
 export const ActionEntry = z
   .object({
@@ -74,3 +75,6 @@ export const actionsContract = {
     status: 200,
   }),
 }
+
+/** An action began, or ended; how is told by the list of runs. */
+export const actionRan = event('action.run', z.object({ id: z.uuid(), action: z.string(), state: z.enum(['began', 'ended']) }))

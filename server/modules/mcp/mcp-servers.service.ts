@@ -3,14 +3,16 @@ import type { Database, Transaction } from '../../db/database.ts'
 import type { ActionRegistry } from '../../kit/actions.ts'
 import { sealWith, unsealWith } from '../../kit/crypto.ts'
 import { conflict, notFound } from '../../kit/errors.ts'
+import type { EventBus } from '../../kit/events.ts'
 import type { Logger } from '../../kit/log.ts'
-import type { McpServer } from './mcp.contract.ts'
+import { type McpServer, toolServersChanged } from './mcp.contract.ts'
 import { type McpServerRow, McpServerTable } from './mcp.table.ts'
 import { createToolServer, type ToolServer, type ToolServerState } from './tool-server.ts'
 
 export interface McpServersDeps {
   db: Database
   actions: ActionRegistry
+  events: Pick<EventBus, 'publish'>
   /** SERVICE_SECRETS_KEY, where there is one. */
   secretsKey(): string | undefined
   version: string
@@ -34,10 +36,12 @@ const UNREADABLE: ToolServerState = {
 }
 
 /** The tool servers this house uses, each with its connection. */
-export function createMcpServersService({ db, actions, secretsKey, version, log }: McpServersDeps) {
+export function createMcpServersService({ db, actions, events, secretsKey, version, log }: McpServersDeps) {
   const connections = new Map<string, ToolServer>()
   const unreadable = new Set<string>()
   let isStarted = false
+
+  const announce = () => events.publish(toolServersChanged, {})
 
   function toServer({ id, name, url, enabled, sealedToken }: McpServerRow): McpServer {
     const off: ToolServerState = { status: enabled ? 'connecting' : 'disabled', error: null, tools: [], leftOut: [] }
@@ -81,7 +85,8 @@ export function createMcpServersService({ db, actions, secretsKey, version, log 
     if (!isStarted || !row.enabled) return
     const token = tokenOf(row)
     if (token === undefined) return void unreadable.add(row.id)
-    const connection = createToolServer({ address: { name: row.name, url: row.url, token }, actions, version, log })
+    const address = { name: row.name, url: row.url, token }
+    const connection = createToolServer({ address, actions, version, log, onChanged: announce })
     connections.set(row.id, connection)
     connection.start()
   }
@@ -94,6 +99,7 @@ export function createMcpServersService({ db, actions, secretsKey, version, log 
   async function save(write: (tx: Transaction) => McpServerRow): Promise<McpServer> {
     const row = await db.write(write)
     connect(row)
+    announce()
     return toServer(row)
   }
 
@@ -133,6 +139,7 @@ export function createMcpServersService({ db, actions, secretsKey, version, log 
       const removed = await db.write((tx) => tx.remove(McpServerTable, { id }))
       if (removed === 0) throw notFound('This tool server')
       void disconnect(id)
+      announce()
     },
 
     start(): void {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ById, editable, endpoint, nothing } from '../../kit/endpoint.ts'
+import { event } from '../../kit/events.ts'
 
 export const McpServer = z
   .object({
@@ -94,3 +95,6 @@ export const mcpContract = {
     returns: nothing,
   }),
 }
+
+/** A tool server was added, changed or removed, came or went, or has other tools. */
+export const toolServersChanged = event('mcp.changed', z.object({}))

@@ -18,6 +18,8 @@ interface ToolServerDeps {
   actions: ActionRegistry
   version: string
   log: Logger
+  /** Called after each change of its state. */
+  onChanged?(): void
   waits?: typeof WAITS
 }
 
@@ -86,7 +88,7 @@ async function listTools(client: Client, timeout: number): Promise<ToolList> {
 }
 
 /** Connects in the background and offers the server's tools as actions for as long as it is there. */
-export function createToolServer({ address, actions, version, log, waits = WAITS }: ToolServerDeps): ToolServer {
+export function createToolServer({ address, actions, version, log, onChanged, waits = WAITS }: ToolServerDeps): ToolServer {
   const { name, url, token } = address
   const stopping = new AbortController()
   const { signal } = stopping
@@ -102,6 +104,12 @@ export function createToolServer({ address, actions, version, log, waits = WAITS
   let wake = Promise.withResolvers<void>()
   let changed = false
   let running: Promise<void> | undefined
+
+  function become(next: ToolServerState): void {
+    const isSame = JSON.stringify(next) === JSON.stringify(state)
+    state = next
+    if (!isSame) onChanged?.()
+  }
 
   function withdraw(): void {
     for (const remove of withdrawals.splice(0)) remove()
@@ -168,7 +176,7 @@ export function createToolServer({ address, actions, version, log, waits = WAITS
     withdraw()
     for (const action of made) withdrawals.push(actions.add(action))
     const told = made.map(({ name: tool, description }) => ({ name: tool, description }))
-    state = { status: 'connected', error: null, tools: told, leftOut: leftOut.slice(0, MAX_LEFT_OUT) }
+    become({ status: 'connected', error: null, tools: told, leftOut: leftOut.slice(0, MAX_LEFT_OUT) })
   }
 
   /** Until something happens or it is time to look. */
@@ -229,7 +237,7 @@ export function createToolServer({ address, actions, version, log, waits = WAITS
         withdraw()
         if (signal.aborted) return
         log.debug({ err: error, server: name }, 'a tool server is not there')
-        state = { status: 'error', error: faultInWords(error), tools: [], leftOut: [] }
+        become({ status: 'error', error: faultInWords(error), tools: [], leftOut: [] })
       }
       const pause = Math.min(waits.mostMs, waits.againMs * 2 ** failures)
       failures = Math.min(failures + 1, 20)

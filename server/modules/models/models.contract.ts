@@ -185,3 +185,6 @@ export const modelsContract = {
 
 /** A download began, went on, stopped or ended. */
 export const modelDownloaded = event('model.download', ModelDownload)
+
+/** A model was put in, taken out or deleted, or another one serves. */
+export const modelsChanged = event('model.changed', z.object({}))

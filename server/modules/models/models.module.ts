@@ -16,7 +16,7 @@ import type { Llm } from './llm.ts'
 import { createMachine } from './machine.ts'
 import { createModelFiles } from './model-files.ts'
 import { createModelShelf } from './model-shelf.ts'
-import { modelDownloaded, modelsContract } from './models.contract.ts'
+import { modelDownloaded, modelsChanged, modelsContract } from './models.contract.ts'
 import { createModelsService } from './models.service.ts'
 import { createFilePlacer } from './place-file.ts'
 
@@ -44,6 +44,7 @@ export function createModels(deps: ModelsDeps): Module & { llm: Llm; embedders: 
   const shelf = createModelShelf(createModelFiles(modelsPath))
   const llm = createLanguageModel({ files: shelf.speakers, runtime, log })
   const embedders = createEmbedders({ fallback: deps.builtInEmbedder, shelf, runtime, log })
+  const onChanged = () => events.publish(modelsChanged, {})
   const hubAddress = () => settings.values().SERVICE_MODEL_HUB_URL ?? DEFAULT_HUB
   const hub = createHub(hubAddress)
   const place = createFilePlacer()
@@ -69,7 +70,9 @@ export function createModels(deps: ModelsDeps): Module & { llm: Llm; embedders: 
     hub,
     hubAddress,
     catalogue: () => catalogue,
+    onChanged,
   })
+  embedders.onChange(onChanged)
   settings.onChange(() => void models.settle().catch((err: unknown) => log.error({ err }, 'the model could not be changed')))
 
   return {
@@ -84,7 +87,11 @@ export function createModels(deps: ModelsDeps): Module & { llm: Llm; embedders: 
         pauseDownload: ({ params }) => downloads.pause(params.id),
         resumeDownload: ({ params }) => downloads.resume(params.id),
         cancelDownload: ({ params }) => downloads.cancel(params.id),
-        import: async ({ files }) => models.one(await importModel(files, modelsPath, place)),
+        async import({ files }) {
+          const name = await importModel(files, modelsPath, place)
+          onChanged()
+          return models.one(name)
+        },
         load: ({ params }) => models.load(params.name),
         unload: ({ params }) => models.unload(params.name),
         remove: ({ params }) => models.remove(params.name),

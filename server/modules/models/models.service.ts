@@ -27,6 +27,8 @@ export interface ModelsServiceDeps {
   hub: Hub
   hubAddress(): string
   catalogue(): readonly CatalogueEntry[]
+  /** Called when another model serves, or one is gone, or is being loaded. */
+  onChanged(): void
 }
 
 export type ModelsService = ReturnType<typeof createModelsService>
@@ -122,10 +124,13 @@ export function createModelsService({ shelf, llm, embedders, settings, choice, m
   const settle = async () => {
     await llm.choose(choice())
     await embedders.choose(settings.values()[SETTING.embedding])
+    deps.onChanged()
+    void llm.settled(AbortSignal.timeout(LOAD_MS)).then(deps.onChanged, deps.onChanged)
   }
 
   const serveChat = async ({ file }: ShelvedModel, value: string) => {
     await llm.choose({ ...choice(), model: value })
+    deps.onChanged()
     await llm.settled(AbortSignal.timeout(LOAD_MS))
     const now = llm.active()
     if (now?.path === file.path && now.status === 'ok') return
