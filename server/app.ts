@@ -89,9 +89,9 @@ export async function createApp(options: AppOptions) {
   }
 
   /** After set-up: the same port, now on the address that was configured. */
-  function openToNetwork(): void {
+  async function openToNetwork(): Promise<void> {
     options.onSetUp()
-    if (env.SERVICE_HOST !== listening.host) listenOn(env.SERVICE_HOST).catch(options.onFatal)
+    if (env.SERVICE_HOST !== listening.host) await listenOn(env.SERVICE_HOST).catch(options.onFatal)
   }
 
   return {

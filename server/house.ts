@@ -97,8 +97,8 @@ export interface HouseDeps {
   resourcesPath: string
   version: string
   announcePin(pin: string): void
-  /** Set up just now: the server may open to the network. */
-  onSetUp(): void
+  /** Set up just now: the server opens to the network. */
+  onSetUp(): Promise<void>
   /** Where it listens now. */
   listening(): Listening
   /** The environment names a certificate for TLS. */

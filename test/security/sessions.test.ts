@@ -168,7 +168,9 @@ test('version 1 is gone, and says where to', async () => {
   const verify = await house
     .stranger()
     .fetch('/api/paired-devices/verify', json({ code: 'ABCDEFGH', deviceId: randomUUID(), deviceName: 'Old', deviceType: 'tv' }))
-  for (const answer of [start, verify]) {
+  const junk = await house.stranger().fetch('/api/paired-devices/verify', json({ code: 'x', deviceId: 'an-old-id', surprise: true }))
+  const empty = await house.stranger().fetch('/api/paired-devices/verify', { method: 'POST' })
+  for (const answer of [start, verify, junk, empty]) {
     expect(answer.status).toBe(410)
     expect(answer.headers.get('deprecation')).toBeTruthy()
     expect(answer.headers.get('link')).toContain('/api/auth/pair/')

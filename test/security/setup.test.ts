@@ -52,6 +52,14 @@ test('until it is set up nothing else answers', async () => {
   expect(local.status).toBe(503)
 })
 
+test('whoever hears that it is set up can call at once', async () => {
+  const wide = await startHouse({ setUp: false, env: { SERVICE_HOST: '0.0.0.0' } })
+  expect((await setUp(wide, pinOf(wide))).status).toBe(201)
+  const calls = Array.from({ length: 10 }, () => wide.stranger().fetch('/api/status', { headers: { connection: 'close' } }))
+  expect((await Promise.all(calls)).map(({ status }) => status)).toEqual(Array(10).fill(200))
+  await wide[Symbol.asyncDispose]()
+})
+
 test('it listens on the loopback interface alone', async () => {
   const wide = await startHouse({ setUp: false, env: { SERVICE_HOST: '0.0.0.0' } })
   expect(new URL(wide.url).hostname).toBe('127.0.0.1')

@@ -40,6 +40,14 @@ export type DeviceInfo = z.output<typeof DeviceInfo>
 
 const version1 = { description: 'Version 1, deprecated: 410 unless SERVICE_AUTH_V2=0.' }
 
+/** What completes a pairing of version 1; a `deviceId` that is no UUID is replaced by one. */
+export const VersionOneProof = z.strictObject({
+  code: z.string().max(32),
+  deviceId: z.string().min(1).max(100),
+  deviceName: DeviceName,
+  deviceType: DeviceType,
+})
+
 export const pairedDevicesContract = {
   list: endpoint({
     method: 'GET',
@@ -107,7 +115,8 @@ export const pairedDevicesContract = {
     access: 'public',
     summary: 'Complete pairing, version 1',
     ...version1,
-    body: z.strictObject({ code: z.string().max(32), deviceId: z.uuid(), deviceName: DeviceName, deviceType: DeviceType }),
+    // Read where it is known that version 1 is on: while it is off, whatever is sent is told so.
+    body: z.union([VersionOneProof, z.unknown()]),
     returns: z.object({ token: z.string() }),
     limit: 'pairing',
   }),

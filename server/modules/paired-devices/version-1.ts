@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
 import type { Database } from '../../db/database.ts'
 import { randomCode, sha256 } from '../../kit/crypto.ts'
-import { AppError, conflict, unauthorized } from '../../kit/errors.ts'
+import { AppError, conflict, detailsOf, invalid, unauthorized } from '../../kit/errors.ts'
 import type { DeviceSessions } from './device-sessions.ts'
-import type { DeviceType } from './paired-devices.contract.ts'
+import { VersionOneProof } from './paired-devices.contract.ts'
 import type { PairedDevicesService } from './paired-devices.service.ts'
 import { PairedDeviceTable } from './paired-devices.table.ts'
 
@@ -42,19 +44,13 @@ export function createVersion1({ db, devices, sessions, enabled }: Version1Deps)
       return { code, expiresAt: new Date(now + LIFETIME_MS).toISOString() }
     },
 
-    /** Throws 410 while version 1 is off, 401 for a code that is not open, 409 for a device id that is taken. */
-    async verify({
-      code,
-      deviceId,
-      deviceName,
-      deviceType,
-    }: {
-      code: string
-      deviceId: string
-      deviceName: string
-      deviceType: DeviceType
-    }) {
+    /** Throws 410 while version 1 is off, 400 for what is no proof, 401 for a code that is not open, 409 for a device id that is taken. */
+    async verify(body: unknown) {
       checkEnabled()
+      const proof = VersionOneProof.safeParse(body)
+      if (!proof.success) throw invalid(detailsOf('body', proof.error))
+      const { code, deviceName, deviceType } = proof.data
+      const deviceId = z.uuid().safeParse(proof.data.deviceId).data ?? randomUUID()
       const until = open.get(sha256(code.toUpperCase()))
       if (until === undefined || until < Date.now()) throw unauthorized()
       open.delete(sha256(code.toUpperCase()))

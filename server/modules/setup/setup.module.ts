@@ -13,8 +13,8 @@ export interface SetupModuleDeps {
   pin: SetupPin
   owner: OwnerService
   sessions: OwnerSessions
-  /** Opens the server to the home network. */
-  onDone(): void
+  /** Opens the server to the home network; the answer waits for it, so that whoever gets it can call at once. */
+  onDone(): Promise<void>
 }
 
 export function createSetup({ setup, pin, owner, sessions, onDone }: SetupModuleDeps): Module {
@@ -28,7 +28,7 @@ export function createSetup({ setup, pin, owner, sessions, onDone }: SetupModule
           pin.check(body.pin)
           await setup.complete(body)
           reply.cookie(ownerCookie(request, await sessions.open(request)))
-          onDone()
+          await onDone()
           return { user: owner.user() }
         },
       }),
