@@ -16,8 +16,8 @@ export interface CallingModel {
   url: string
   /** Every request it got, oldest first. */
   asked: Asked[]
-  /** To a message with these words it calls a function; after that it repeats what came of it. */
-  call(words: string, name: string, params: unknown): void
+  /** To a message with these words it calls a function, once for each of the parameters; after that it repeats what came of it. */
+  call(words: string, name: string, ...params: unknown[]): void
   /** What it writes where JSON is asked for and the message has these words. */
   json(words: string, value: unknown): void
   stop(): Promise<void>
@@ -26,7 +26,7 @@ export interface CallingModel {
 /** A model host on loopback that calls functions and writes JSON as a test tells it to. */
 export async function startCallingModel(): Promise<CallingModel> {
   const asked: Asked[] = []
-  const calls = new Map<string, { name: string; params: unknown }>()
+  const calls = new Map<string, { name: string; params: unknown[] }>()
   const texts = new Map<string, unknown>()
   const find = <T>(known: Map<string, T>, text: string) => [...known].findLast(([words]) => text.includes(words))?.[1]
 
@@ -37,7 +37,13 @@ export async function startCallingModel(): Promise<CallingModel> {
     if (last?.role === 'tool') return { content: `It came to this: ${String(last.content)}` }
     const call = find(calls, said)
     if (!call) return { content: 'Yes, I hear you.' }
-    return { tool_calls: [{ index: 0, id: 'c1', function: { name: call.name, arguments: JSON.stringify(call.params) } }] }
+    return {
+      tool_calls: call.params.map((params, index) => ({
+        index,
+        id: `c${index + 1}`,
+        function: { name: call.name, arguments: JSON.stringify(params) },
+      })),
+    }
   }
 
   const server = createServer(async (request, response) => {
@@ -55,7 +61,7 @@ export async function startCallingModel(): Promise<CallingModel> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     asked,
-    call: (words, name, params) => void calls.set(words, { name, params }),
+    call: (words, name, ...params) => void calls.set(words, { name, params }),
     json: (words, value) => void texts.set(words, value),
     stop: () =>
       new Promise((resolve) => {

@@ -305,6 +305,14 @@ test('every answer in the data has someone to give it, and every reply its words
   }
 })
 
+test('a household whose language is none of ours is answered in English', () => {
+  locale = 'fr-FR'
+  expect(replies().notUnderstood('Construis-moi une maison', call().caller)).toContain('did not understand')
+  expect(replies().say('left_undone')).toBe('All right, I leave it.')
+  locale = 'de-AT'
+  expect(replies().say('left_undone')).toBe('In Ordnung, ich lasse es.')
+})
+
 test('what might be known is said not to be', () => {
   expect(replies().notUnderstood('What is the gate code?', call().caller)).toContain('do not know that')
 })

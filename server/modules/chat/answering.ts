@@ -22,6 +22,8 @@ export interface GrammarReply {
 export interface Grammar {
   /** Does what the sentence asks for; null where it is not understood for certain. */
   answer(text: string, call: ActionCall & { lastSources: MessageSource[] }): Promise<GrammarReply | null>
+  /** A reply of the house in the language of the household, by its name. */
+  say(reply: 'broken' | 'speechless' | 'done' | 'left_undone' | 'decide_each'): string
   /** An honest answer where nobody understood, with the nearest things that can be done. */
   notUnderstood(text: string, caller: Caller): string
 }
@@ -37,9 +39,6 @@ export interface HouseTexts {
   soul(): Promise<string>
   memory(): Promise<string>
 }
-
-const BROKEN = 'Something went wrong inside Hearth while I did that. Please look whether it was done before you ask again.'
-const SPEECHLESS = 'I found no words for that. Please say it differently.'
 
 export interface AnsweringDeps {
   llm: Llm
@@ -82,11 +81,19 @@ export function createAnswering({ llm, grammar, recollection, texts, household, 
   })
 
   async function byDecision(question: Question): Promise<boolean> {
-    const waiting = decisions.waiting(question.conversationId)
-    const approve = waiting && yesOrNo(textOf(question))
-    if (!waiting || approve === null) return false
-    const { output } = await decisions.decide(question.caller, question.conversationId, waiting.id, approve, question.signal)
-    question.onText(approve ? (output ?? 'Done.') : 'All right, I leave it.')
+    const { caller, conversationId, signal } = question
+    const waiting = decisions.waiting(conversationId)
+    const [first] = waiting
+    const approve = first ? yesOrNo(textOf(question)) : null
+    if (!first || approve === null) return false
+    if (!approve) {
+      for (const { id } of waiting) await decisions.decide(caller, conversationId, id, false, signal)
+      question.onText(grammar.say('left_undone'))
+    } else if (waiting.length > 1) question.onText(grammar.say('decide_each'))
+    else {
+      const { output } = await decisions.decide(caller, conversationId, first.id, true, signal)
+      question.onText(output ?? grammar.say('done'))
+    }
     return true
   }
 
@@ -95,7 +102,7 @@ export function createAnswering({ llm, grammar, recollection, texts, household, 
     const lastSources = question.said.findLast(({ role, content }) => role === 'assistant' && content !== '')?.sources ?? []
     const reply = await grammar.answer(textOf(question), { ...callOf(question, 'chat'), lastSources }).catch((err: unknown) => {
       log.error({ err }, 'what was understood could not be done')
-      return { text: BROKEN, toolCalls: [], sources: [] }
+      return { text: grammar.say('broken'), toolCalls: [], sources: [] }
     })
     if (!reply) return false
     for (const call of reply.toolCalls) await question.onCall(call)
@@ -132,7 +139,7 @@ export function createAnswering({ llm, grammar, recollection, texts, household, 
     const { model, stopReason } = await llm.generate({ conversationId, fairKey, messages, functions, signal, onText })
     const aborted = stopReason === 'aborted'
     // Small models sometimes do what they were asked for and say nothing.
-    if (!spoke && !aborted) question.onText(outcomes.join(' ') || SPEECHLESS)
+    if (!spoke && !aborted) question.onText(outcomes.join(' ') || grammar.say('speechless'))
     return { model, aborted }
   }
 

@@ -12,11 +12,11 @@ export type Decisions = ReturnType<typeof createDecisions>
 
 /** What the assistant asked to do, and a person's word on it. */
 export function createDecisions({ db, tools }: { db: Database; tools: Tools }) {
-  /** The newest answers of a conversation, newest first. */
-  const answers = (conversationId: string): MessageRow[] =>
+  /** The newest answer of a conversation. */
+  const newest = (conversationId: string): MessageRow | undefined =>
     db
       .find(MessageTable, { conversationId }, { order: 'seq desc', limit: 6 })
-      .filter(({ role, status }) => role === 'assistant' && status !== 'streaming')
+      .find(({ role, status }) => role === 'assistant' && status !== 'streaming')
 
   const withCall = (id: string, callId: string, change: Partial<ToolCall>) =>
     db.write((tx) => {
@@ -40,11 +40,8 @@ export function createDecisions({ db, tools }: { db: Database; tools: Tools }) {
     })
 
   return {
-    /** What one of the newest answers of a conversation waits for; null for nothing. */
-    waiting: (conversationId: string): ToolCall | null =>
-      answers(conversationId)
-        .flatMap(({ toolCalls }) => toolCalls ?? [])
-        .find(({ status }) => status === 'asking') ?? null,
+    /** What the newest answer of a conversation waits for. A word in the chat is about that, and never about what was asked before. */
+    waiting: (conversationId: string): ToolCall[] => (newest(conversationId)?.toolCalls ?? []).filter(({ status }) => status === 'asking'),
 
     /** Does or leaves what was asked for, as the one who says so. */
     async decide(

@@ -78,7 +78,7 @@ export function createTools({ actions }: { actions: ActionRegistry }) {
         }
         const done = await perform(name, params, { ...call, signal: AbortSignal.any([call.signal, signal]) })
         await onCall(done)
-        if (done.status === 'failed') throw new Error(done.output ?? 'It failed.')
+        if (done.status === 'failed') return { note: DATA, error: done.output ?? 'It failed.' }
         return { note: DATA, output: done.output, data: JSON.stringify(done.data ?? null).slice(0, MAX_RESULT) }
       },
     }

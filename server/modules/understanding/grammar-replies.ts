@@ -146,6 +146,11 @@ export function createGrammarReplies({
         return { intent, text: sorry(error), toolCalls, sources: [], sure: !maybe }
       }
     },
+    /** A reply that needs nothing to be known, in the household's language. */
+    say(reply: string): string {
+      const { household: home } = household.get()
+      return createSpeech(understanding.languageFor(home.locale), home, now).say(reply)
+    },
     /** Says honestly that it was not understood, with the nearest sentences that would be. */
     notUnderstood(text: string, caller: Caller): string {
       const context = contextOf(caller)

@@ -30,10 +30,9 @@ export function createUnderstanding({ languages }: UnderstandingOptions) {
     return ready
   }
 
-  /** The data of the first of the household's languages, or of one by its name. */
-  function languageFor(locale: string, name?: string): Language {
-    const found = ordered(locale)
-    const language = (name && found.find((each) => each.language === name)) || found[0]
+  /** The data of a language by its name, of the household's, or else of English. */
+  function languageFor(locale: string, name = languageOf(locale)): Language {
+    const language = languages().find((each) => each.language === name) ?? languages().at(-1)
     if (!language) throw new Error('There is no language')
     return language
   }
