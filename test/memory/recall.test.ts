@@ -55,6 +55,16 @@ test('what is said of the same thing later takes the place of what was said befo
   expect(now.chunks.map(({ content }) => content)).not.toContain('The alarm code is 1000')
 })
 
+test('a model replaces nothing that a person pinned or keeps in mind; people do', async () => {
+  const kept = await add(family.ada, 'The safe code is 1000', { pinned: true })
+  const model = runAs(family.house, { deviceId: family.ada.id, personId: family.ids.ada, origin: 'model' })
+  const before = async () => (await family.ada.api.memory.chunk({ params: { id: kept.chunk.id } })).supersededById
+  expect((await model('remember', { content: 'The safe code is 6666' })).output).not.toContain('Before')
+  expect(await before()).toBeNull()
+  expect((await ada('remember', { content: 'The safe code is 2000' })).output).toContain('Before, it was')
+  expect(await before()).not.toBeNull()
+})
+
 test('a note with wide gaps is read at once', async () => {
   const began = performance.now()
   await ada('remember', { content: `the garage code is${' '.repeat(10_000)}x y` })

@@ -38,10 +38,16 @@ export function memoryActions({ chunks, notes, recollection }: MemoryActionsDeps
         forWhom: z.enum(['me', 'household']).optional().describe('Whose memory it is; by what it says unless stated.'),
       }),
       risk: 'low',
-      async run({ content, category, forWhom }, { caller, conversationId }) {
+      async run({ content, category, forWhom }, { caller, conversationId, origin }) {
         const text = content.toWellFormed().replaceAll('\0', '')
         const personId = ownerOf(text, forWhom, caller)
-        const { chunk, replaced } = await notes.keep({ content: text, category, personId, conversationId })
+        const { chunk, replaced } = await notes.keep({
+          content: text,
+          category,
+          personId,
+          conversationId,
+          sparesKept: origin === 'model' || origin === 'mcp',
+        })
         const before = replaced ? ` Before, it was: ${replaced.content}` : ''
         return { output: `I will remember that ${whose(personId)}: ${chunk.title}${before}`, data: { chunk } }
       },

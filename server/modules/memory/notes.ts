@@ -10,6 +10,8 @@ export interface Note {
   category?: string | undefined
   personId: string | null
   conversationId?: string | undefined
+  /** What a person pinned or promoted stays as it is, whatever contradicts it: no model replaces that. */
+  sparesKept?: boolean
 }
 
 interface Known {
@@ -24,24 +26,31 @@ export type NoteKeeper = ReturnType<typeof createNoteKeeper>
 /** Keeps notes; one that states something else of the same subject makes the older one history. */
 export function createNoteKeeper({ db, chunks }: { db: Database; chunks: ChunksService }) {
   /** Notes of the same owner that make a statement about the same subject. */
-  function aboutSame({ subject }: Statement, personId: string | null): Known[] {
+  function aboutSame({ subject }: Statement, personId: string | null, sparesKept: boolean): Known[] {
     const match = allWords(subject)
     if (!match) return []
+    const unkept = sparesKept ? ' AND c."pinned" = 0 AND c."promoted" = 0' : ''
     const whose = personId === null ? 'c."personId" IS NULL' : `c."personId" = ${BOUND_TEXT}`
     const sql = `SELECT c."id", c."content" FROM "memory_chunk_search" JOIN "memory_chunk" c ON c."seq" = "memory_chunk_search"."rowid"
-      WHERE "memory_chunk_search" MATCH ${BOUND_TEXT} AND ${whose} AND c."source" IN ('note', 'chat_extract') AND c."supersededById" IS NULL
+      WHERE "memory_chunk_search" MATCH ${BOUND_TEXT} AND ${whose} AND c."source" IN ('note', 'chat_extract') AND c."supersededById" IS NULL${unkept}
       AND length(c."content") < 400 ORDER BY "memory_chunk_search"."rowid" DESC LIMIT ${MOST_KNOWN}`
     return db.select<Known>(sql, [match, ...(personId === null ? [] : [personId])])
   }
 
   return {
-    async keep({ content, category, personId, conversationId }: Note): Promise<{ chunk: Chunk; replaced: Known | null }> {
+    async keep({
+      content,
+      category,
+      personId,
+      conversationId,
+      sparesKept = false,
+    }: Note): Promise<{ chunk: Chunk; replaced: Known | null }> {
       const statement = statementIn(content)
       const fields: NewChunk = { source: 'note', content, category, personId, ...(conversationId && { conversationId }) }
       let replaced: Known | null = null
       const chunk = await chunks.keep(fields, (tx, row) => {
         if (!statement) return
-        for (const known of aboutSame(statement, personId)) {
+        for (const known of aboutSame(statement, personId, sparesKept)) {
           const older = statementIn(known.content)
           if (older && contradicts(statement, older) && chunks.supersede(tx, known.id, row)) replaced ??= known
         }
