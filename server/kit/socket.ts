@@ -12,6 +12,7 @@ import type { FactsReader, RequestFacts } from './request-facts.ts'
 import { clientMessages, closeCodes, SocketFrame, socketLimits } from './socket.contract.ts'
 import type { Greeting, MessageHandler, SendHere } from './socket-message.ts'
 import { type SocketRegistry, sendMessage, sendText } from './socket-registry.ts'
+import { createSocketTurns } from './socket-turns.ts'
 import type { Topic } from './topic.ts'
 
 /** How much of the time between pings the second one in a row that is missed is waited for: a peer gone dark is let go within 45 s. */
@@ -103,6 +104,7 @@ export function createSocketServer(deps: SocketDeps) {
     maxPayload: socketLimits.frameBytes,
     perMessageDeflate: false,
     clientTracking: true,
+    allowSynchronousEvents: false, // what one client sends at once lets others in between
     handleProtocols: answerProtocol,
     ...{ closeTimeout: socketLimits.closeMs }, // ws knows it, its types do not
   })
@@ -159,12 +161,14 @@ export function createSocketServer(deps: SocketDeps) {
     }
   }
 
-  function receive(socket: WebSocket, caller: Caller, data: string, greet: (lastSeq: number | null) => void): void {
+  type Turns = ReturnType<typeof createSocketTurns>
+
+  function receive(socket: WebSocket, caller: Caller, data: string, inTurn: Turns, greet: (lastSeq: number | null) => void): void {
     const frame = SocketFrame.safeParse(parseJson(data))
     if (!frame.success) return sendMessage(socket, 'error', { code: 'bad_message', message: 'Send one JSON object with a type.' })
     const { type, id, payload } = frame.data
     const handler = handlers.get(type)
-    if (handler) return void handle(handler, socket, caller, frame.data)
+    if (handler) return inTurn(() => handle(handler, socket, caller, frame.data))
     if (!Object.hasOwn(clientMessages, type))
       return sendMessage(socket, 'error', { code: 'unknown_type', message: 'This server does not know that type.' })
     const parsed = clientMessages[type as keyof typeof clientMessages].safeParse(payload)
@@ -194,6 +198,7 @@ export function createSocketServer(deps: SocketDeps) {
       }
     }
     const isFlood = createFloodGauge()
+    const inTurn = createSocketTurns(socket)
     const helloTimer = setTimeout(() => void greet(null), socketLimits.helloMs)
     const pingMs = deps.pingMs ?? socketLimits.pingMs
     const pingTimer = setInterval(() => {
@@ -218,7 +223,7 @@ export function createSocketServer(deps: SocketDeps) {
     })
     socket.on('message', (data, isBinary) => {
       if (!isHeard()) return
-      receive(socket, caller, isBinary ? '' : String(data), (lastSeq) => void greet(lastSeq))
+      receive(socket, caller, isBinary ? '' : String(data), inTurn, (lastSeq) => void greet(lastSeq))
     })
     // A protocol fault closes the socket by itself; without a listener it would end the process.
     socket.on('error', () => socket.terminate())
