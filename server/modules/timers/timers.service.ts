@@ -5,6 +5,7 @@ import { conflict, forbidden, invalid, notFound } from '../../kit/errors.ts'
 import type { EventBus } from '../../kit/events.ts'
 import type { WakeUp } from '../../kit/wake-up.ts'
 import type { NotificationsService } from '../notifications/notifications.service.ts'
+import { PairedDeviceTable } from '../paired-devices/paired-devices.table.ts'
 import { paused, remainingOf, toTimer, withMore } from './timer-state.ts'
 import { MAX_MS, type Timer, timerChanged } from './timers.contract.ts'
 import { type TimerRow, TimerTable } from './timers.table.ts'
@@ -29,6 +30,16 @@ export interface TimerChanges {
   name?: string | undefined
   paused?: boolean | undefined
   addMs?: number | undefined
+}
+
+/** A timer with whose it is: the person's who set it, else the shared device's. */
+export interface OwnedTimer {
+  timer: Timer
+  personId: string | null
+  /** Of the device at which it was set; null where that is gone, or the console. */
+  deviceName: string | null
+  /** What it was set for. */
+  setMs: number
 }
 
 /** More than a household has in hand, few enough to be listed whole. */
@@ -79,17 +90,31 @@ export function createTimersService({ db, notifications, events, ringing }: Time
   }
 
   const rank = ({ rangAt, pausedAt }: Timer) => (rangAt ? 2 : pausedAt ? 1 : 0)
-  const inOrder = (rows: TimerRow[]): Timer[] => {
-    const now = Date.now()
-    return rows.map((row) => toTimer(row, now)).toSorted((a, b) => rank(a) - rank(b) || (a.endsAt < b.endsAt ? -1 : 1))
-  }
+  const inOrder = (a: Timer, b: Timer) => rank(a) - rank(b) || (a.endsAt < b.endsAt ? -1 : 1)
 
   return {
     /** The next to ring first, then what is paused, then what rang. */
-    list: (): Timer[] => inOrder(db.find(TimerTable)),
+    list(): Timer[] {
+      const now = Date.now()
+      return db
+        .find(TimerTable)
+        .map((row) => toTimer(row, now))
+        .toSorted(inOrder)
+    },
 
-    /** Those that were set for so long, or have come to it since, in the same order. */
-    listOf: (durationMs: number): Timer[] => inOrder(db.find(TimerTable).filter((row) => [row.setMs, row.durationMs].includes(durationMs))),
+    /** The same with whose they are. */
+    listOwned(): OwnedTimer[] {
+      const now = Date.now()
+      return db
+        .find(TimerTable)
+        .map((row) => ({
+          timer: toTimer(row, now),
+          personId: row.personId,
+          deviceName: db.get(PairedDeviceTable, row.deviceId)?.name ?? null,
+          setMs: row.setMs,
+        }))
+        .toSorted((a, b) => inOrder(a.timer, b.timer))
+    },
 
     /** Throws 404. */
     get: (id: string): Timer => toTimer(mustGet(id)),

@@ -101,6 +101,14 @@ function alarm(slots: Slots, help: SlotHelp): Slots | null {
   return { ...rest, endsAt: iso(decided.at), ...(decided.recurrence && { recurrence: decided.recurrence }) }
 }
 
+/** Which alarm is meant, where a time of day was said. */
+function alarmMeant(slots: Slots, help: SlotHelp): Slots | null {
+  const { when: _, then: __, ...rest } = slots
+  const decided = moment(slots, help, 'alarm')
+  if (decided === undefined) return rest
+  return decided?.timed ? { ...rest, at: iso(decided.at) } : null
+}
+
 function play(slots: Slots, { context: { names }, readers, wordsOf }: SlotHelp): Slots | null {
   const { query, kind } = slots
   if (typeof query !== 'string') return slots
@@ -145,6 +153,7 @@ const finishers: Record<string, (slots: Slots, help: SlotHelp, captures: readonl
   todo_add: reminder,
   event_add: eventAdd,
   alarm_set: alarm,
+  alarm_cancel: alarmMeant,
   remind_ask: () => ({}),
   media_play: play,
   list_add: listItems,
