@@ -150,6 +150,14 @@ describe('a model that speaks', () => {
     }
   })
 
+  test('that is none is not named among the usable, also while another host is to reply', async () => {
+    await using other = await startHouse({ env: { SERVICE_LLM_BASE_URL: 'http://127.0.0.1:9/v1' } })
+    writeFileSync(join(other.dataPath, 'models', 'picture.gguf'), Buffer.alloc(5_000, 0xff))
+    const owner = await other.owner()
+    await until(async () => (await owner.api.models.llm()).status === 'error')
+    expect((await owner.api.models.llm()).models).toEqual([])
+  })
+
   test('in several parts is one model, and goes whole', async () => {
     for (const part of ['00001', '00002', '00003']) writeFileSync(at(`big-${part}-of-00003.gguf`), gguf().subarray(0, 1_000_000))
     expect(await installed('big-00001-of-00003')).toMatchObject({ sizeBytes: 3_000_000 })

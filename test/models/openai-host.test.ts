@@ -207,11 +207,11 @@ describe('a host that fails', () => {
     [
       'refuses',
       (_b, response) => void response.writeHead(404).end('no such model, key hk_secret'),
-      { status: 502, code: 'upstream_failed' },
+      { status: 503, code: 'model_unavailable' },
     ],
-    ['does not accept the key', (_b, response) => void response.writeHead(401).end(), { status: 502, code: 'upstream_failed' }],
+    ['does not accept the key', (_b, response) => void response.writeHead(401).end(), { status: 503, code: 'model_unavailable' }],
     ['is busy', (_b, response) => void response.writeHead(503).end(), { status: 503, code: 'model_unavailable' }],
-    ['talks nonsense', whole(event('{"choices":[{')), { status: 502, code: 'upstream_failed' }],
+    ['talks nonsense', whole(event('{"choices":[{')), { status: 503, code: 'model_unavailable' }],
     [
       'breaks off with an error',
       whole(piece('It '), event({ error: { message: 'out of memory' } })),
@@ -224,6 +224,7 @@ describe('a host that fails', () => {
     const { engine } = await host(baseUrl, { apiKey: 'hk_secret' })
     const failure = await ask(engine, 'hello').catch((error: unknown) => error)
     expect(failure).toMatchObject(expected)
+    expect(engine.state(), 'whoever asks for its state now hears of it').toMatchObject({ status: 'error', models: [] })
     expect(String(failure)).not.toContain('hk_secret')
   })
 

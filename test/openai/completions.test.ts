@@ -202,7 +202,7 @@ test('without a model the answer is 503 in the house’s words, streamed or not'
   for (const stream of [true, false]) {
     const answer = await complete({ ...said('hi'), stream }, owner)
     expect(answer.status).toBe(503)
-    expect(await answer.json()).toMatchObject({ code: 'no_model', error: expect.any(String), requestId: expect.any(String) })
+    expect(await answer.json()).toMatchObject({ code: 'model_unavailable', error: expect.any(String), requestId: expect.any(String) })
   }
 })
 

@@ -104,7 +104,7 @@ export function createLanguageModel({ files, runtime, log }: LanguageModelDeps):
   return {
     async status() {
       await refresh()
-      const names = (await files.list()).map(({ name }) => name)
+      const names = (await files.list()).filter(({ isBroken }) => !isBroken).map(({ name }) => name)
       const others = active?.engine.state().status === 'error' ? names.filter((name) => name !== active?.file?.name) : names
       if (active) return statusOf(active.engine.state(), others)
       const name = chosenName()

@@ -68,7 +68,7 @@ export interface Llm {
   /**
    * Waits for its turn and for a model that is still loading, then streams a reply. A signal that aborts while the reply is on its way
    * resolves with what was said so far. Fails with AppError 503 `no_model` (nothing is set up), 503 `model_unavailable`, 503 `busy`,
-   * 413 `too_large` (the last message alone does not fit), 502 `upstream_failed`, 504 `timeout`.
+   * 413 `too_large` (the last message alone does not fit), 502 `upstream_failed` (the host broke off), 504 `timeout`.
    */
   generate(request: GenerateRequest): Promise<GenerateResult>
   /** Switches; replies on their way fail. Loading goes on behind it. */

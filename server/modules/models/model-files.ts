@@ -8,6 +8,8 @@ export interface ModelFile {
   path: string
   /** Changes when the file does. */
   version: string
+  /** Known to be no model that can be loaded. */
+  isBroken?: boolean
 }
 
 export interface ModelFiles {

@@ -85,7 +85,7 @@ export function createModelShelf(files: ModelFiles): ModelShelf {
       async list() {
         const chat = (await list()).filter(({ kind }) => kind === 'chat')
         const sound = chat.filter(({ fault }) => fault === null)
-        return (sound.length > 0 ? sound : chat).map(({ file }) => file)
+        return sound.length > 0 ? sound.map(({ file }) => file) : chat.map(({ file }) => ({ ...file, isBroken: true }))
       },
       find: files.find,
     },

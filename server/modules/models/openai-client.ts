@@ -8,7 +8,7 @@ const WAITS = { listMs: 5_000, firstMs: 120_000, idleMs: 60_000 }
 const MOST_ERROR_BYTES = 4_096
 const MOST_LIST_BYTES = 1_048_576
 
-/** Talks to one OpenAI-compatible host. Its failures are AppErrors: 503 unreachable or overloaded, 502 refused or nonsense, 504 silent. */
+/** Talks to one OpenAI-compatible host. Its failures are AppErrors: 503 unreachable, overloaded, refused or nonsense, 504 silent. */
 export interface OpenAiClient {
   models(): Promise<string[]>
   /** Events of one completion until the host says it is done. Throws `signal`'s reason when that aborts. */
@@ -18,10 +18,10 @@ export interface OpenAiClient {
 /** The host says that the conversation is longer than its context; caught by the host adapter. */
 export class ContextExceeded extends Error {}
 
-const unreachable = (cause: unknown) => new AppError(503, 'model_unavailable', 'The language model host cannot be reached.', { cause })
+const unusable = (why: string, cause?: unknown) => new AppError(503, 'model_unavailable', why, { cause })
+const unreachable = (cause: unknown) => unusable('The language model host cannot be reached.', cause)
 const silent = () => new AppError(504, 'timeout', 'The language model host did not answer in time.')
-const nonsense = (cause?: unknown) =>
-  new AppError(502, 'upstream_failed', 'The language model host gave an answer that makes no sense.', { cause })
+const nonsense = (cause?: unknown) => unusable('The language model host gave an answer that makes no sense.', cause)
 
 async function textUpTo(response: Response, limit: number): Promise<string> {
   const decoder = new TextDecoder()
@@ -39,9 +39,9 @@ async function refusal(response: Response): Promise<Error> {
   const said = await textUpTo(response, MOST_ERROR_BYTES)
   const { status } = response
   if ((status === 400 || status === 413) && /context|too long|maximum.{0,20}tokens/i.test(said)) return new ContextExceeded()
-  if (status === 401 || status === 403) return new AppError(502, 'upstream_failed', 'The language model host does not accept the key.')
-  if (status === 429 || status === 503) return new AppError(503, 'model_unavailable', 'The language model host is busy.')
-  return new AppError(502, 'upstream_failed', `The language model host refused the request (${status}).`)
+  if (status === 401 || status === 403) return unusable('The language model host does not accept the key.')
+  if (status === 429 || status === 503) return unusable('The language model host is busy.')
+  return unusable(`The language model host refused the request (${status}).`)
 }
 
 function parsed<T extends z.ZodType>(schema: T, text: string): z.output<T> {

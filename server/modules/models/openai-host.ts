@@ -168,6 +168,10 @@ export function createOpenAiHost({ baseUrl, apiKey, model, log }: HostDeps): Eng
         const usage = { promptTokens: 0, evaluatedTokens: 0, replyTokens: 0 }
         if (request.signal.aborted) return { stopReason: 'aborted' as const, usage }
         if (limit.aborted) return { stopReason: 'length' as const, usage }
+        if (error instanceof AppError && error.status >= 500 && !stopping.signal.aborted) {
+          fault = error.message
+          lookedAt = performance.now()
+        }
         throw error
       })
       return { text, model: active() ?? '', ...ended }

@@ -22,6 +22,10 @@ const CHARS_PER_TOKEN = 4
 const VECTORS_AT_ONCE = 16
 const JSON_TYPE = 'application/json; charset=utf-8'
 
+/** The clients of this API know one way of having no model. */
+const unavailable = (error: unknown) =>
+  error instanceof AppError && error.code === 'no_model' ? new AppError(503, 'model_unavailable', error.message, { cause: error }) : error
+
 const noEmbedder = () => new AppError(503, 'model_unavailable', 'There is no embedding model at the moment.')
 
 const inBase64 = (vector: Float32Array) => Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength).toString('base64')
@@ -41,7 +45,8 @@ export function createOpenAi({ llm, embedders, log }: OpenAiDeps): Module {
       },
     }))
     const signal = AbortSignal.any([request.signal, called.signal])
-    const result = await llm.generate({ ...request, ...(functions.length > 0 && !request.jsonSchema && { functions }), signal })
+    const offer = functions.length > 0 && !request.jsonSchema && { functions }
+    const result = await llm.generate({ ...request, ...offer, signal }).catch((error: unknown) => Promise.reject(unavailable(error)))
     return { ...result, calls }
   }
 
