@@ -83,7 +83,7 @@ const forms: Record<string, Form> = {
 }
 
 /** A label may have a word after it that says that the field is optional. */
-const field = (place: Page | Locator, label: string) => place.getByLabel(new RegExp(`^${label}\\b`)).first()
+const field = (place: Page | Locator, label: string) => place.getByLabel(new RegExp(`^${label}( |$)`)).first()
 const within = (page: Page, { opens }: Form): Page | Locator => (opens ? page.getByRole('dialog') : page.getByRole('main'))
 
 it.each(Object.entries(forms))(
