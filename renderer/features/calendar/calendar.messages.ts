@@ -96,7 +96,7 @@ export const calendarMessages = {
   'outside.removeFailed': (name: string, what: string) => `${name} could not be removed. ${what}`,
   'outside.unreachable': 'That calendar did not answer. Look at its address, or try again later.',
   'outside.slow': 'That calendar took too long to answer. Try again later.',
-  'outside.blocked': 'That address is inside the home network or reserved, and is not fetched.',
+  'outside.blocked': 'That address is this machine’s own, or leads from the internet into the home network, and is not fetched.',
   'feed.title': 'Show this calendar elsewhere',
   'feed.lead': 'Phones and other calendars can read it at a secret address. Whoever has the address can read the calendar.',
   'feed.make': 'Make an address',
