@@ -77,6 +77,7 @@ const TABLE: Record<string, Audience> = {
   'GET /api/memory/chunks': 'member',
   'POST /api/memory/chunks': 'member',
   'GET /api/memory/chunks/{id}': 'member',
+  'GET /api/memory/chunks/{id}/history': 'member',
   'PATCH /api/memory/chunks/{id}': 'member',
   'DELETE /api/memory/chunks/{id}': 'member',
   'GET /api/memory/index': 'member',
