@@ -6,7 +6,7 @@ export type CallerScope = 'admin' | 'member' | 'guest'
 export interface Caller {
   kind: 'owner' | 'device' | 'key'
   scope: CallerScope
-  /** The paired device, or the console's device id for the owner and API keys. */
+  /** The paired device, or the console's device id for the owner and API keys, but a guest's key, which is a device of its own. */
   deviceId: string
   /** A person's id, or the household's for a shared device. */
   userId: string

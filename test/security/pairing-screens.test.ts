@@ -163,7 +163,7 @@ test('version 1, where it is switched on: one code, one member device, revocable
     const admin = await old.owner()
     const { code } = await admin.api.pairedDevices.pairV1()
     const deviceId = randomUUID()
-    const verify = (given: string, id = deviceId) =>
+    const verify = (given: string, id: string = deviceId) =>
       old.stranger().fetch('/api/paired-devices/verify', json({ code: given, deviceId: id, deviceName: 'Old phone', deviceType: 'phone' }))
     expect((await verify('ZZZZZZZZ')).status).toBe(401)
     const answer = await verify(code)

@@ -212,3 +212,17 @@ test('what was revoked stays so after a restart, what was not goes on, and nothi
   expect((await refresh(house, kept.refreshToken)).status).toBe(200)
   expect(occurrences(house.dataPath, secrets)).toEqual([])
 })
+
+test('a guest’s key reads its own conversations alone; a member’s acts for the owner', async () => {
+  const owner = await house.owner()
+  await owner.api.chat.send({ body: { message: 'remember that the safe opens with 9876' } })
+  const keyOf = async (scope: 'guest' | 'member') => house.bearer((await owner.api.keys.create({ body: { label: scope, scope } })).key)
+  const guest = await keyOf('guest')
+  const [first] = await owner.api.chat.list({ query: {} })
+  expect(await guest.api.chat.list({ query: {} })).toEqual([])
+  await expect(guest.api.chat.get({ params: { id: first?.id ?? '' } })).rejects.toMatchObject({ status: 404 })
+  expect(await guest.api.chat.search({ query: { q: 'safe' } })).toEqual([])
+  await guest.api.chat.send({ body: { message: 'What is 6 times 7?' } })
+  expect(await guest.api.chat.list({ query: {} })).toHaveLength(1)
+  expect((await (await keyOf('member')).api.chat.list({ query: {} })).map(({ id }) => id)).toContain(first?.id)
+})

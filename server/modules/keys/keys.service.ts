@@ -26,7 +26,7 @@ const toKey = ({ keyHash: _, ...key }: ApiKeyRow): ApiKey => key
 
 const isOver = ({ expiresAt }: ApiKeyRow) => expiresAt !== null && Date.parse(expiresAt) <= Date.now()
 
-/** API keys, which act for the owner within their scope. Only a hash of each is kept. */
+/** API keys, which act for the owner within their scope; a guest’s acts for nobody. Only a hash of each is kept. */
 export function createKeysService({ db, household, sockets, onWriteFailed }: KeysDeps) {
   function touch({ id, lastUsedAt }: ApiKeyRow): void {
     if (lastUsedAt !== null && Date.now() - Date.parse(lastUsedAt) < TOUCH_MS) return
@@ -68,16 +68,13 @@ export function createKeysService({ db, household, sockets, onWriteFailed }: Key
       const house = household.house()
       if (!row || !house || isOver(row)) return null
       touch(row)
-      const { consoleDeviceId, ownerPersonId } = house
-      return {
-        kind: 'key',
-        scope: row.scope,
-        deviceId: consoleDeviceId,
-        userId: ownerPersonId,
-        personId: ownerPersonId,
-        sessionId: row.id,
-        via: 'bearer',
-      }
+      const { consoleDeviceId, householdId, ownerPersonId } = house
+      // A guest must not read along with the owner: their key is a guest's device of its own.
+      const acts =
+        row.scope === 'guest'
+          ? { deviceId: row.id, userId: householdId, personId: null }
+          : { deviceId: consoleDeviceId, userId: ownerPersonId, personId: ownerPersonId }
+      return { kind: 'key', scope: row.scope, ...acts, sessionId: row.id, via: 'bearer' }
     },
   }
 }
