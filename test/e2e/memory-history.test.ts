@@ -59,7 +59,7 @@ test('who forgets a memory that was another before is asked what becomes of that
   await dialog(page).getByText('The gate code is 1111').waitFor()
   await expectAccessible(page)
   await picture(page, 'phone-memory-forget')
-  await dialog(page).getByRole('button', { name: 'Let the earlier one hold' }).click()
+  await dialog(page).getByRole('button', { name: 'Bring the earlier one back' }).click()
   await list(page).getByText('The gate code is 1111').first().waitFor()
   expect(await list(page).getByText('2222').count()).toBe(0)
 })

@@ -46,12 +46,12 @@ export const memoryMessages = {
   'memory.forgetTitle': (title: string) => `Forget “${title}”?`,
   'memory.forgetText': (count: number) =>
     plural(count, {
-      one: 'Hearth knew something else before it. Forget that too, or let it hold again?',
-      other: `Hearth knew ${number(count)} other things before it. Forget them too, or let the latest of them hold again?`,
+      one: 'Hearth knew something else before it. Forget that too, or bring it back?',
+      other: `Hearth knew ${number(count)} other things before it. Forget them too, or bring the latest of them back?`,
     }),
   'memory.forgetAll': 'Forget all of it',
-  'memory.restore': 'Let the earlier one hold',
-  'memory.restored': 'What was known before holds again.',
+  'memory.restore': 'Bring the earlier one back',
+  'memory.restored': 'The earlier memory is back.',
   'memory.before': 'What it was before',
   'memory.forgetEarlier': (title: string) => `Forget “${title}”`,
   'memory.forgotten': (title: string) => `“${title}” is forgotten.`,
