@@ -11,7 +11,7 @@ export const clientMessages = {
     .object({ lastSeq: z.number().int().nonnegative().optional().describe('The newest `seq` that the client has seen.') })
     .default({})
     .describe(
-      'Says where the client left off; answered by `welcome`, once for each socket. Whoever says nothing for two seconds is welcomed all the same.',
+      'Says where the client left off; answered by `welcome`. Only the first one of a socket brings what was missed. Whoever says nothing for two seconds is welcomed all the same.',
     ),
   ping: z.unknown().optional().describe('Answered by `pong`.'),
   subscribe: topicNames.describe(

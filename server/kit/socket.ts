@@ -186,11 +186,13 @@ export function createSocketServer(deps: SocketDeps) {
     let greeted = false
     let unanswered = 0
     let lastWait: NodeJS.Timeout | undefined
+    /** A hello that comes late is welcomed too; what was waiting for it is on its way already. */
     const greet = async (lastSeq: number | null) => {
-      if (greeted) return
+      const isFirst = !greeted
       greeted = true
       try {
         sendMessage(socket, 'welcome', { deviceId: caller.deviceId, scope: caller.scope, seq: deps.greeting.seq(caller) })
+        if (!isFirst) return
         const send: SendHere = ({ type }, payload) => new Promise((resolve) => sendText(socket, JSON.stringify({ type, payload }), resolve))
         await deps.greeting.welcomed(caller, lastSeq, send, (then) => socket.once('close', then))
       } catch (error) {
@@ -199,7 +201,7 @@ export function createSocketServer(deps: SocketDeps) {
     }
     const isFlood = createFloodGauge()
     const inTurn = createSocketTurns(socket)
-    const helloTimer = setTimeout(() => void greet(null), socketLimits.helloMs)
+    const helloTimer = setTimeout(() => greeted || void greet(null), socketLimits.helloMs)
     const pingMs = deps.pingMs ?? socketLimits.pingMs
     const pingTimer = setInterval(() => {
       if (!deps.isOpen(caller)) return socket.close(closeCodes.revoked)

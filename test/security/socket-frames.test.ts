@@ -20,11 +20,12 @@ const withToken = (token: string) => connectSocket(at(`/ws?token=${token}`))
 
 const ofOwner = (cookie = owner.jar.header()): OpenOptions => ({ headers: { cookie, origin: house.url } })
 
-test('whoever says nothing for two seconds is greeted all the same, and once', async () => {
+test('whoever says nothing for two seconds is greeted all the same, and a hello that comes late is answered too', async () => {
   const client = await withToken(phone.accessToken)
   const { payload } = await client.next('welcome', 4_000)
   expect(payload).toEqual({ deviceId: phone.id, scope: 'member', seq: expect.any(Number) })
   client.send({ type: 'hello', payload: { lastSeq: 3 } })
+  expect((await client.next('welcome')).payload).toMatchObject({ deviceId: phone.id })
   await expectTalking(client, 'after a late hello')
   expect(client.messages).toEqual([])
   client.socket.close()

@@ -81,7 +81,6 @@ test('sequence numbers that are replayed or made up bring nobody else’s notifi
     const pushed = client.pushed().map(({ id }) => id)
     expect(new Set(pushed).size, String(lastSeq)).toBe(pushed.length)
     expect(pushed.filter((id) => id !== sent.id)).toEqual([])
-    expect(client.messages.filter(({ type }) => type === 'welcome')).toEqual([])
     await client.leave()
   }
 })
