@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright'
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { startStandIn } from '../mcp/tool-server-stand-in.ts'
 import { startHub, type TestHub } from '../models/hub-server.ts'
 import { modelsFolder } from '../models/llm-harness.ts'
 import type { Browser as Owner } from '../support/house.ts'
@@ -85,6 +86,12 @@ it('shows what is done elsewhere, and tool servers that come and go', async () =
   const { id } = await owner.api.mcp.add({ body: { name: 'shed', url: 'http://127.0.0.1:9/mcp' } })
   await shows(servers, 'shed')
   await shows(servers, 'Not reached')
+  await using shed = await startStandIn()
+  shed.tool({ name: 'water' })
+  shed.tool({ name: 'guess', inputSchema: { type: 'object', properties: { code: { type: 'string', pattern: '^(a+)+$' } } } })
+  await owner.api.mcp.update({ params: { id }, body: { url: shed.url } })
+  await shows(servers, 'Connected')
+  await shows(servers, 'guess: A pattern can take for ever.')
   await owner.api.mcp.remove({ params: { id } })
   await gone(servers, 'shed')
 })
@@ -96,8 +103,8 @@ it('shows a model on its way and there', async () => {
   const page = await open('/models')
   await owner.api.models.download({ body: { repo: 'hearth/models', file: 'made-here.gguf' } })
   await shows(page, 'made-here')
-  await expect.poll(async () => (await owner.api.models.list()).installed.map(({ name }) => name), LIVE).toEqual(['made-here'])
-  const [download] = (await owner.api.models.list()).downloads
+  await expect.poll(async () => (await owner.api.models.overview()).installed.map(({ name }) => name), LIVE).toEqual(['made-here'])
+  const [download] = (await owner.api.models.overview()).downloads
   if (download) await owner.api.models.cancelDownload({ params: { id: download.id } })
   await owner.api.models.remove({ params: { name: 'made-here' } })
   await gone(page, 'made-here')

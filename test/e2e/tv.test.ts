@@ -111,6 +111,8 @@ test('every area is reached by arrows alone, and the focus is always seen', asyn
     ['Calendar', '/calendar', 'Visit 1'],
     ['Chat', '/chat', /Good |Still up/],
     ['Memory', '/memory', 'Note 8'],
+    ['Household', '/household', /Owner/],
+    ['Actions', '/actions', 'add_todo'],
     ['Settings', '/settings', 'Keep this screen on'],
   ]
   for (const [area, path, there] of pages) {
@@ -120,6 +122,10 @@ test('every area is reached by arrows alone, and the focus is always seen', asyn
     await page.evaluate(() => document.fonts.ready)
     await picture(page, `tv-${path.slice(1) || 'home'}`)
     await expectReadableAcrossARoom(page)
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await picture(page, `tv-${path.slice(1) || 'home'}-dark`)
+    await expectReadableAcrossARoom(page)
+    await page.emulateMedia({ colorScheme: 'light' })
     for (const arrow of ['ArrowDown', 'ArrowRight', 'ArrowDown', 'ArrowLeft', 'ArrowUp', 'ArrowRight'] as const)
       for (let step = 0; step < 4; step++) await press(page, arrow)
     for (let step = 0; step < 12; step++) await press(page, 'ArrowDown')
