@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -56,6 +57,12 @@ const Broken = migration(
   'SELECT * FROM "nowhere"',
 )
 
+/** Beginnings of the SHA-256 of what was released: somebody's database has run it as it stands. */
+const RELEASED = {
+  '20261121000000-first-house.ts': '599fa34c1e3af4cf',
+  '20261122000000-a-mind.ts': '87393fa49c314bfe',
+}
+
 const conversation = { id: 'c1', deviceId: 'd1', personId: null, title: 'Hello', createdAt: '2026-01-01', updatedAt: '2026-01-01' }
 
 async function writeConversation(): Promise<void> {
@@ -85,6 +92,13 @@ async function drift(declared: EntitySchema<never>[]): Promise<string[]> {
   await source.destroy()
   return upQueries.map(({ query }) => query)
 }
+
+test('no migration that was released has been edited', () => {
+  for (const [file, digest] of Object.entries(RELEASED)) {
+    const source = readFileSync(join(import.meta.dirname, '..', 'server', 'db', 'migrations', file))
+    expect(createHash('sha256').update(source).digest('hex').slice(0, 16), file).toBe(digest)
+  }
+})
 
 test('the migrations make exactly the tables that the code declares', async () => {
   await (await open()).close()

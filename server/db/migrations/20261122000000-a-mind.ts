@@ -21,7 +21,6 @@ CREATE INDEX "memory_chunk_message" ON "memory_chunk" ("messageId");
 CREATE INDEX "memory_chunk_source" ON "memory_chunk" ("source", "observedAt");
 CREATE INDEX "memory_chunk_pinned" ON "memory_chunk" ("pinned", "observedAt");
 CREATE INDEX "memory_chunk_promoted" ON "memory_chunk" ("promoted", "observedAt");
-CREATE INDEX "memory_chunk_superseded" ON "memory_chunk" ("supersededById") WHERE "supersededById" IS NOT NULL;
 CREATE TABLE "memory_vector" ("seq" integer NOT NULL, "model" text NOT NULL, "vector" blob NOT NULL,
   CONSTRAINT "memory_vector_fk" FOREIGN KEY ("seq") REFERENCES "memory_chunk" ("seq") ON DELETE CASCADE ON UPDATE NO ACTION, PRIMARY KEY ("seq", "model"));
 CREATE TABLE "memory_extraction" ("id" text PRIMARY KEY NOT NULL, "conversationId" text NOT NULL, "personId" text, "tries" integer NOT NULL,
@@ -68,7 +67,6 @@ CREATE TABLE "action_run" ("id" text PRIMARY KEY NOT NULL, "action" text NOT NUL
 CREATE INDEX "action_run_age" ON "action_run" ("startedAt", "id");
 CREATE INDEX "action_run_action" ON "action_run" ("action", "startedAt", "id");
 CREATE INDEX "action_run_status" ON "action_run" ("status", "startedAt", "id");
-CREATE INDEX "action_run_person" ON "action_run" ("personId", "startedAt", "id");
 CREATE TABLE "mcp_server" ("id" text PRIMARY KEY NOT NULL, "name" text NOT NULL, "url" text NOT NULL, "sealedToken" text,
   "enabled" boolean NOT NULL, "createdAt" text NOT NULL);
 CREATE UNIQUE INDEX "mcp_server_name" ON "mcp_server" ("name");
@@ -94,10 +92,6 @@ const SEARCH = [
      INSERT INTO "memory_chunk_search"("rowid", "title", "content") VALUES (new."seq", new."title", new."content"); END`,
   `CREATE TRIGGER "memory_chunk_search_delete" AFTER DELETE ON "memory_chunk" BEGIN
      INSERT INTO "memory_chunk_search"("memory_chunk_search", "rowid", "title", "content") VALUES ('delete', old."seq", old."title", old."content"); END`,
-  // what is erased goes from the full-text indices at once, not with their next merge
-  ...['memory_entry_search', 'memory_chunk_search', 'message_search'].map(
-    (name) => `INSERT INTO "${name}"("${name}", "rank") VALUES ('secure-delete', 1)`,
-  ),
 ]
 
 /** Memory, notifications, calendar, to-dos, timers, the audit of actions, tool servers and downloads of models. */
