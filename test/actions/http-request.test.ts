@@ -84,7 +84,7 @@ test('it is for admins, and addresses at home are out of its reach unless that w
 test('credentials in it do not reach the audit', async () => {
   const secret = 'tkn-of-the-remote-4711'
   await ask({ url: `${remote.url}/json?token=${secret}`, headers: { Authorization: `Bearer ${secret}`, 'X-Api-Key': secret } })
-  const { items } = await owner.api.actions.runs({ query: { action: 'http_request', limit: 1 } })
+  const items = await owner.api.actions.runs({ query: { action: 'http_request', limit: 1 } })
   expect(JSON.stringify(items)).not.toContain(secret)
   expect(items[0]?.params).toMatchObject({ method: 'GET' })
 })

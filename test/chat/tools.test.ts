@@ -61,7 +61,7 @@ test('what the model calls is done, shown with the answer, and audited as the mo
     { name: 'peek_gate', params: { how: 'slightly' }, status: 'done', output: 'The gate is slightly open.' },
   ])
   expect(text).toContain('The gate is slightly open.')
-  const { items } = await owner.api.actions.runs({ query: {} })
+  const items = await owner.api.actions.runs({ query: {} })
   expect(items[0]).toMatchObject({ action: 'peek_gate', origin: 'model', status: 'succeeded', conversationId: last?.conversationId })
 })
 

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
 import { startStandIn } from '../mcp/tool-server-stand-in.ts'
 import { startHub, type TestHub } from '../models/hub-server.ts'
 import { modelsFolder } from '../models/llm-harness.ts'
+import { json, readLink } from '../support/credentials.ts'
 import type { Browser as Owner } from '../support/house.ts'
 import { BY_ENVIRONMENT, dataRoot, PASSWORD, type ServerProcess, startServer } from '../support/process.ts'
 import { writeScriptedGguf } from '../support/scripted-gguf.ts'
@@ -76,6 +77,18 @@ it('shows somebody who was added elsewhere, also after the server was away', asy
   owner = await server.owner()
   await addPerson('Casimir')
   await shows(page, 'Casimir')
+})
+
+it('shows a device that is paired and let go elsewhere', async () => {
+  const page = await open('/paired-devices')
+  const { secret, code } = readLink((await owner.api.pairing.start({ body: {} })).qr)
+  const deviceInfo = { name: 'Kitchen tablet', type: 'tablet' }
+  const paired = await server.stranger().fetch('/api/auth/pair/complete', json({ code, secret, deviceInfo }))
+  expect(paired.status).toBe(200)
+  await shows(page, 'Kitchen tablet')
+  const device = (await owner.api.pairedDevices.list()).find(({ name }) => name === 'Kitchen tablet')
+  await owner.api.pairedDevices.revoke({ params: { id: device?.id ?? '' } })
+  await gone(page, 'Kitchen tablet')
 })
 
 it('shows what is done elsewhere, and tool servers that come and go', async () => {

@@ -102,7 +102,7 @@ test('a tool runs, answers with words and data, and the audit knows by whom', as
   expect(result.isError).toBeFalsy()
   expect(textOf(result)).toEqual(['Did test.lamp.', '{"room":"hall","level":5}'])
   expect(result.structuredContent).toEqual({ output: 'Did test.lamp.', data: { room: 'hall', level: 5 } })
-  expect((await owner.api.actions.runs({ query: { limit: 1 } })).items).toMatchObject([
+  expect(await owner.api.actions.runs({ query: { limit: 1 } })).toMatchObject([
     { action: 'test.lamp', origin: 'mcp', caller: 'API key member agent', status: 'succeeded' },
   ])
 })

@@ -71,7 +71,7 @@ test('what was written of a person’s words goes with their memory: from the lo
   expect(left).toEqual([])
   const { messages } = await family.ben.api.chat.get({ params: { id: conversationId } })
   expect(messages.map(({ toolCalls }) => toolCalls?.map(({ name, status }) => `${name} ${status}`) ?? [])).toContainEqual(['remember done'])
-  const { items } = await family.owner.api.actions.runs({ query: {} })
+  const items = await family.owner.api.actions.runs({ query: {} })
   expect(items.filter(({ personId }) => personId === family.ids.ben).map(({ action, status }) => `${action} ${status}`)).toEqual(
     expect.arrayContaining(['remember succeeded', 'recall succeeded', 'cancel_timer failed']),
   )

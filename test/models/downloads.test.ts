@@ -47,13 +47,13 @@ afterEach(async () => {
   hub.announce = announce
   hub.next.length = 0
   hub.requests.length = 0
-  for (const { id } of (await ada.api.models.list()).downloads) await ada.api.models.cancelDownload({ params: { id } })
+  for (const { id } of (await ada.api.models.overview()).downloads) await ada.api.models.cancelDownload({ params: { id } })
   rmSync(target(), { force: true })
 })
 
 const begin = (more: { sha256?: string } = {}) => ada.api.models.download({ body: { repo: REPO, file, ...more } })
 const get = async (id: string): Promise<ModelDownload> => {
-  const found = (await ada.api.models.list()).downloads.find((one) => one.id === id)
+  const found = (await ada.api.models.overview()).downloads.find((one) => one.id === id)
   if (!found) throw new Error('no such download')
   return found
 }
@@ -69,7 +69,7 @@ describe('a download', () => {
     expect(await reaches(id, 'done', 'failed')).toMatchObject({ name, doneBytes: content.length, totalBytes: content.length, error: null })
     expect(readFileSync(target()).equals(content)).toBe(true)
     expect(parts()).toEqual([])
-    expect((await ada.api.models.list()).installed.map((one) => one.name)).toContain(name)
+    expect((await ada.api.models.overview()).installed.map((one) => one.name)).toContain(name)
     expect(hub.requests.every(({ authorization }) => authorization === undefined)).toBe(true)
     await expect(begin()).rejects.toMatchObject({ status: 409, code: 'model_exists' })
   })
@@ -189,7 +189,7 @@ describe('what is not the file', () => {
     const answer = ada.api.models.download({ body: { repo: REPO, file: 'nothing.gguf' } })
     await expect(answer).rejects.toMatchObject({ status: 404, code: 'not_found' })
     await expect(ada.api.models.download({ body: { id: 'nothing' } })).rejects.toMatchObject({ status: 404 })
-    expect((await ada.api.models.list()).downloads).toEqual([])
+    expect((await ada.api.models.overview()).downloads).toEqual([])
   })
 
   test('redirects without end are given up', async () => {
@@ -215,7 +215,7 @@ describe('room', () => {
   test('for a file larger than the disk is refused before it starts', async () => {
     hub.announce = () => ({ 'x-linked-size': '199000000000', 'x-linked-etag': `"${'0'.repeat(64)}"` })
     await expect(begin()).rejects.toMatchObject({ status: 507, code: 'disk_full' })
-    expect((await ada.api.models.list()).downloads).toEqual([])
+    expect((await ada.api.models.overview()).downloads).toEqual([])
   })
 
   test('for more than 200 GB is never made', async () => {
@@ -247,7 +247,7 @@ describe('the owner', () => {
     const { id } = await begin()
     await until(async () => (await get(id)).doneBytes === 1_000_000)
     await ada.api.models.cancelDownload({ params: { id } })
-    expect((await ada.api.models.list()).downloads).toEqual([])
+    expect((await ada.api.models.overview()).downloads).toEqual([])
     expect(parts()).toEqual([])
     await expect(ada.api.models.cancelDownload({ params: { id } })).rejects.toMatchObject({ status: 404 })
   })
@@ -278,7 +278,7 @@ describe('the owner', () => {
     const { id } = await begin()
     await reaches(id, 'done')
     await ada.api.models.cancelDownload({ params: { id } })
-    expect((await ada.api.models.list()).downloads).toEqual([])
+    expect((await ada.api.models.overview()).downloads).toEqual([])
     expect(existsSync(target())).toBe(true)
   })
 
@@ -294,7 +294,7 @@ describe('the owner', () => {
 
   test('is the only one who may', async () => {
     const phone = await house.pair('phone', 'admin')
-    await expect(phone.api.models.list()).rejects.toMatchObject({ status: 403 })
+    await expect(phone.api.models.overview()).rejects.toMatchObject({ status: 403 })
     await expect(phone.api.models.download({ body: { repo: REPO, file } })).rejects.toMatchObject({ status: 403 })
   })
 })

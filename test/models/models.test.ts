@@ -25,7 +25,7 @@ afterEach(async () => {
 const at = (...parts: string[]) => join(house.dataPath, 'models', ...parts)
 const llm = async () => ada.api.models.llm()
 const installed = async (name: string): Promise<InstalledModel | undefined> =>
-  (await ada.api.models.list()).installed.find((one) => one.name === name)
+  (await ada.api.models.overview()).installed.find((one) => one.name === name)
 const load = (name: string) => ada.api.models.load({ params: { name } })
 const unload = (name: string) => ada.api.models.unload({ params: { name } })
 const remove = (name: string) => ada.api.models.remove({ params: { name } })
@@ -51,7 +51,7 @@ const upload = (name: string, bytes: Buffer, field = 'file') => {
 
 describe('an empty house', () => {
   test('offers models that fit, recommends one of each kind, and names its machine', async () => {
-    const { machine, hub, catalogue, installed: none, downloads, embedding } = await ada.api.models.list()
+    const { machine, hub, catalogue, installed: none, downloads, embedding } = await ada.api.models.overview()
     expect(machine.memoryBytes).toBeGreaterThan(machine.freeBytes)
     expect([machine.gpu, machine.gpuBytes, hub]).toEqual([null, null, 'https://huggingface.co'])
     expect([none, downloads]).toEqual([[], []])
@@ -69,9 +69,9 @@ describe('an empty house', () => {
 
   test('shows its models to the owner alone', async () => {
     const phone = await house.pair('phone', 'admin')
-    await expect(phone.api.models.list()).rejects.toMatchObject({ status: 403 })
+    await expect(phone.api.models.overview()).rejects.toMatchObject({ status: 403 })
     await expect(phone.api.models.load({ params: { name: 'x' } })).rejects.toMatchObject({ status: 403 })
-    await expect(house.stranger().api.models.list()).rejects.toMatchObject({ status: 401 })
+    await expect(house.stranger().api.models.overview()).rejects.toMatchObject({ status: 401 })
   })
 })
 
@@ -172,24 +172,24 @@ describe('an embedding model', () => {
     expect((await llm()).status, 'the first file of the folder is none that speaks').toBe('no_model')
     expect(await installed('a-meaning')).toMatchObject({ kind: 'embedding', status: 'idle' })
     expect(await load('a-meaning')).toMatchObject({ kind: 'embedding', status: 'active' })
-    expect((await ada.api.models.list()).embedding).toEqual({ active: 'a-meaning', builtIn: false })
+    expect((await ada.api.models.overview()).embedding).toEqual({ active: 'a-meaning', builtIn: false })
     await house.restart()
     ada = await house.owner()
-    expect((await ada.api.models.list()).embedding).toEqual({ active: 'a-meaning', builtIn: false })
+    expect((await ada.api.models.overview()).embedding).toEqual({ active: 'a-meaning', builtIn: false })
     expect((await unload('a-meaning')).status).toBe('idle')
-    expect((await ada.api.models.list()).embedding.builtIn).toBe(true)
+    expect((await ada.api.models.overview()).embedding.builtIn).toBe(true)
     await load('a-meaning')
     await remove('a-meaning')
-    expect((await ada.api.models.list()).embedding.builtIn).toBe(true)
+    expect((await ada.api.models.overview()).embedding.builtIn).toBe(true)
     expect((await ada.api.settings.get()).SERVICE_EMBEDDING_MODEL).toBeNull()
   })
 
   test('that does not load leaves the built-in one in its place', async () => {
     writeFileSync(at('bad.gguf'), gguf({ embeds: true }).subarray(0, 2_000_000))
     await expect(load('bad')).rejects.toMatchObject({ status: 422, code: 'model_unusable' })
-    expect((await ada.api.models.list()).embedding.builtIn).toBe(true)
+    expect((await ada.api.models.overview()).embedding.builtIn).toBe(true)
     await ada.api.settings.update({ body: { SERVICE_EMBEDDING_MODEL: 'not-there' } })
-    await until(async () => (await ada.api.models.list()).embedding.builtIn)
+    await until(async () => (await ada.api.models.overview()).embedding.builtIn)
   })
 })
 
@@ -267,5 +267,5 @@ test('what the environment fixes cannot be changed here, and nothing is deleted 
   expect(existsSync(file('own'))).toBe(true)
   expect(await models.load({ params: { name: 'own' } }), 'which is chosen already').toMatchObject({ status: 'active' })
   await models.remove({ params: { name: 'other' } })
-  expect((await models.list()).hub).toBe('http://127.0.0.1:9')
+  expect((await models.overview()).hub).toBe('http://127.0.0.1:9')
 })

@@ -28,7 +28,7 @@ test('a call of the client’s function is answered with, and runs nothing here'
   expect(answer.choices).toMatchObject([
     { finish_reason: 'tool_calls', message: { role: 'assistant', content: null, tool_calls: [{ id: expect.any(String), ...called }] } },
   ])
-  expect((await owner.api.actions.runs({ query: {} })).items).toEqual([])
+  expect(await owner.api.actions.runs({ query: {} })).toEqual([])
 })
 
 test('streamed, the call comes as a piece of its own', async () => {

@@ -49,6 +49,7 @@ const TABLE: Record<string, Audience> = {
   'PUT /api/household': 'admin',
   'GET /api/llm': 'member',
   'GET /api/models': 'owner',
+  'GET /api/models/overview': 'owner',
   'POST /api/models/download': 'owner',
   'POST /api/models/downloads/{id}/pause': 'owner',
   'POST /api/models/downloads/{id}/resume': 'owner',

@@ -19,10 +19,10 @@ export interface ServerEdit {
 export class ActionsState {
   readonly actions: Resource<ActionEntry[]>
   readonly servers: Resource<McpServer[]>
-  readonly newest: Resource<{ items: ActionRun[]; nextCursor: string | null }>
+  readonly newest: Resource<ActionRun[]>
   /** Pages of runs after the newest. */
   older = $state.raw<ActionRun[]>([])
-  nextCursor = $state.raw<string | null>(null)
+  hasOlder = $state(false)
   loadingOlder = $state(false)
   olderError = $state.raw<unknown>(null)
   readonly #client: HearthClient
@@ -37,7 +37,7 @@ export class ActionsState {
   }
 
   get runs(): ActionRun[] | undefined {
-    return this.newest.value && [...this.newest.value.items, ...this.older]
+    return this.newest.value && [...this.newest.value, ...this.older]
   }
 
   /** Reads what can be done, now and whenever tools came or went, of which an admin is told; returns what ends that. */
@@ -60,20 +60,21 @@ export class ActionsState {
     await this.newest.load()
     const { value } = this.newest
     if (!value || value === was) return
-    const ids = new Set(value.items.map(({ id }) => id))
+    const ids = new Set(value.map(({ id }) => id))
     const follows = before.some(({ id }) => ids.has(id))
-    this.older = follows ? before.slice(value.items.length > 0 ? before.findLastIndex(({ id }) => ids.has(id)) + 1 : 0) : []
-    if (this.older.length === 0) this.nextCursor = value.nextCursor
+    this.older = follows ? before.slice(value.length > 0 ? before.findLastIndex(({ id }) => ids.has(id)) + 1 : 0) : []
+    if (this.older.length === 0) this.hasOlder = value.length === PAGE
   }
 
   async loadOlder(): Promise<void> {
-    if (this.nextCursor === null || this.loadingOlder) return
+    const before = this.runs?.at(-1)?.id
+    if (!this.hasOlder || !before || this.loadingOlder) return
     this.loadingOlder = true
     this.olderError = null
     try {
-      const { items, nextCursor } = await this.#client.actions.runs({ query: { limit: PAGE, cursor: this.nextCursor } })
-      this.older = [...this.older, ...items]
-      this.nextCursor = nextCursor
+      const page = await this.#client.actions.runs({ query: { limit: PAGE, before } })
+      this.older = [...this.older, ...page]
+      this.hasOlder = page.length === PAGE
     } catch (error) {
       this.olderError = error
     }

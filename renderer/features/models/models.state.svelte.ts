@@ -19,7 +19,7 @@ export class ModelsState {
   constructor(client: HearthClient['models'], live: Hearth['live']) {
     this.#client = client
     this.#live = live
-    this.models = new Resource((signal) => client.list({}, { signal }))
+    this.models = new Resource((signal) => client.overview({}, { signal }))
   }
 
   /** The model to begin with: the catalogue's recommended one that talks. */

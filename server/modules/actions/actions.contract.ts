@@ -58,10 +58,10 @@ export const actionsContract = {
     query: z.strictObject({
       action: z.string().max(200).optional(),
       status: z.enum(['succeeded', 'failed']).optional(),
-      cursor: z.string().max(200).optional(),
+      before: z.uuid().optional().describe('A run of the list: those that came before it.'),
       limit: z.coerce.number().int().min(1).max(500).default(100),
     }),
-    returns: z.object({ items: z.array(ActionRun), nextCursor: z.string().nullable() }),
+    returns: z.array(ActionRun),
   }),
   execute: endpoint({
     method: 'POST',

@@ -4,24 +4,16 @@ import type { ActionRegistry } from '../../kit/actions.ts'
 import type { Caller } from '../../kit/caller.ts'
 import { invalid } from '../../kit/errors.ts'
 import type { ActionEntry, ActionRun } from './actions.contract.ts'
-import type { ActionRunRow } from './actions.table.ts'
+import { type ActionRunRow, ActionRunTable } from './actions.table.ts'
 
 interface RunsQuery {
   action?: string | undefined
   status?: ActionRun['status'] | undefined
-  cursor?: string | undefined
+  before?: string | undefined
   limit: number
 }
 
 export type ActionsService = ReturnType<typeof createActionsService>
-
-const cursorOf = ({ startedAt, id }: ActionRunRow) => Buffer.from(`${startedAt} ${id}`).toString('base64url')
-
-function readCursor(cursor: string): [startedAt: string, id: string] {
-  const [startedAt, id] = Buffer.from(cursor, 'base64url').toString().split(' ')
-  if (!startedAt || !id) throw invalid([{ path: 'query.cursor', message: 'is none of this list' }])
-  return [startedAt, id]
-}
 
 const toRun = ({ params, ...row }: ActionRunRow): ActionRun => ({ ...row, params: JSON.parse(params) as unknown })
 
@@ -31,8 +23,8 @@ export function createActionsService({ db, actions }: { db: Database; actions: A
     list: (caller: Caller): ActionEntry[] =>
       actions.list(caller).map(({ name, description, parameters, risk }) => ({ name, description, parameters, risk })),
 
-    /** Newest first. Throws 400 for a cursor of another list. */
-    runs({ action, status, cursor, limit }: RunsQuery): { items: ActionRun[]; nextCursor: string | null } {
+    /** Newest first. Throws 400 for a run that is not, or no longer, there. */
+    runs({ action, status, before, limit }: RunsQuery): ActionRun[] {
       const conditions: string[] = []
       const bound: string[] = []
       if (action !== undefined) {
@@ -43,17 +35,18 @@ export function createActionsService({ db, actions }: { db: Database; actions: A
         conditions.push(`"status" = ${BOUND_TEXT}`)
         bound.push(status)
       }
-      if (cursor !== undefined) {
+      if (before !== undefined) {
+        const last = db.get(ActionRunTable, before)
+        if (!last) throw invalid([{ path: 'query.before', message: 'is none of this list' }])
         conditions.push(`("startedAt", "id") < (${BOUND_TEXT}, ${BOUND_TEXT})`)
-        bound.push(...readCursor(cursor))
+        bound.push(last.startedAt, last.id)
       }
       const where = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''
-      const rows = db.select<ActionRunRow>(
-        `SELECT * FROM "action_run" ${where} ORDER BY "startedAt" DESC, "id" DESC LIMIT (? + 0)`,
-        [...bound, limit + 1], // one more tells whether there is a next page
-      )
-      const last = rows[limit - 1]
-      return { items: rows.slice(0, limit).map(toRun), nextCursor: rows.length > limit && last ? cursorOf(last) : null }
+      const rows = db.select<ActionRunRow>(`SELECT * FROM "action_run" ${where} ORDER BY "startedAt" DESC, "id" DESC LIMIT (? + 0)`, [
+        ...bound,
+        limit,
+      ])
+      return rows.map(toRun)
     },
   }
 }

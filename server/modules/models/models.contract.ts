@@ -87,6 +87,13 @@ export const modelsContract = {
     method: 'GET',
     path: '/api/models',
     access: 'owner',
+    summary: 'The models of this Hearth',
+    returns: z.array(InstalledModel),
+  }),
+  overview: endpoint({
+    method: 'GET',
+    path: '/api/models/overview',
+    access: 'owner',
     summary: 'The models there are, those to be had, and downloads on their way',
     returns: Models,
   }),

@@ -83,6 +83,7 @@ export function createModels(deps: ModelsDeps): Module & { llm: Llm; embedders: 
       routes(modelsContract, {
         llm: () => llm.status(),
         list: () => models.list(),
+        overview: () => models.overview(),
         download: ({ body }) => models.download(body),
         pauseDownload: ({ params }) => downloads.pause(params.id),
         resumeDownload: ({ params }) => downloads.resume(params.id),

@@ -214,19 +214,22 @@ export function createModelsService({ shelf, llm, embedders, settings, choice, m
     return downloads.add({ name, path, sizeBytes, sha256: sha256 ?? null })
   }
 
+  async function overview(): Promise<Models> {
+    const [facts, models] = await Promise.all([machine.facts(), shelf.list()])
+    const installed = models.map((model) => described(model, facts))
+    return {
+      machine: facts,
+      hub: deps.hubAddress(),
+      installed,
+      catalogue: offered(facts, installed),
+      downloads: downloads.list(),
+      embedding: { active: embedders.current().name, builtIn: embedders.isBuiltIn() },
+    }
+  }
+
   return {
-    async list(): Promise<Models> {
-      const [facts, models] = await Promise.all([machine.facts(), shelf.list()])
-      const installed = models.map((model) => described(model, facts))
-      return {
-        machine: facts,
-        hub: deps.hubAddress(),
-        installed,
-        catalogue: offered(facts, installed),
-        downloads: downloads.list(),
-        embedding: { active: embedders.current().name, builtIn: embedders.isBuiltIn() },
-      }
-    },
+    list: async (): Promise<InstalledModel[]> => (await overview()).installed,
+    overview,
     one: describedNow,
     load: (name: string) => inTurn(() => load(name)),
     unload,
