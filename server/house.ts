@@ -250,7 +250,14 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
     createTimers({ timers, household, ringing }),
     createAuth({ owner, sessions, oidc, tickets, devices, deviceSessions, allowedEmails: env.SERVICE_ALLOWED_EMAILS }),
     createPairing({ pairing, requests, sessions: deviceSessions }),
-    createPairedDevices({ devices, notifications, sessions: deviceSessions, version1, onWriteFailed }),
+    createPairedDevices({
+      devices,
+      sayHello: (deviceId, name) =>
+        notifications.notify({ title: 'Hello from Hearth', body: `${name} hears me.`, target: { deviceId }, urgent: true }),
+      sessions: deviceSessions,
+      version1,
+      onWriteFailed,
+    }),
     createKeys({ keys }),
     createSettings({ settings }),
     createTrust({ authority }),

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import { createLog } from '../../server/kit/log.ts'
 import type { NotificationMessage, PushTarget } from '../../server/modules/notifications/pushers.ts'
-import type { PushProvider } from '../../server/modules/push/push.contract.ts'
+import type { PushProvider } from '../../server/modules/paired-devices/push-registration.contract.ts'
 import { createPushers, type PushersDeps } from '../../server/modules/push/pushers.ts'
 import { createVapidKeys } from '../../server/modules/push/vapid-keys.ts'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ById, editable, endpoint, nothing } from '../../kit/endpoint.ts'
 import { event } from '../../kit/events.ts'
-import { PushRegistration } from '../push/push.contract.ts'
+import { PushRegistration } from './push-registration.contract.ts'
 
 export const Scope = z.enum(['admin', 'member', 'guest'])
 export type Scope = z.output<typeof Scope>

@@ -1,7 +1,6 @@
 import { conflict, notFound } from '../../kit/errors.ts'
 import type { Module } from '../../kit/module.ts'
 import { routes } from '../../kit/routes.ts'
-import type { NotificationsService } from '../notifications/notifications.service.ts'
 import type { DeviceSessions } from './device-sessions.ts'
 import { pairedDevicesContract } from './paired-devices.contract.ts'
 import type { PairedDevicesService } from './paired-devices.service.ts'
@@ -11,13 +10,14 @@ const PRUNE_EVERY_MS = 6 * 3_600_000
 
 export interface PairedDevicesModuleDeps {
   devices: PairedDevicesService
-  notifications: Pick<NotificationsService, 'notify'>
+  /** Sends a device a notification that shows whether it hears. */
+  sayHello(deviceId: string, name: string): Promise<unknown>
   sessions: DeviceSessions
   version1: Version1
   onWriteFailed(error: unknown): void
 }
 
-export function createPairedDevices({ devices, notifications, sessions, version1, onWriteFailed }: PairedDevicesModuleDeps): Module {
+export function createPairedDevices({ devices, sayHello, sessions, version1, onWriteFailed }: PairedDevicesModuleDeps): Module {
   let timer: NodeJS.Timeout | undefined
   return {
     name: 'paired-devices',
@@ -26,8 +26,7 @@ export function createPairedDevices({ devices, notifications, sessions, version1
         list: () => devices.list(),
         update: ({ params, body }) => devices.update(params.id, body),
         async test({ params: { id } }) {
-          const body = `${devices.mustReach(id)} hears me.`
-          await notifications.notify({ title: 'Hello from Hearth', body, target: { deviceId: id }, urgent: true })
+          await sayHello(id, devices.mustReach(id))
         },
         revoke: ({ params }) => devices.revoke(params.id),
         async token({ query }) {

@@ -4,7 +4,7 @@ import type { Caller } from '../../kit/caller.ts'
 import { conflict, notFound } from '../../kit/errors.ts'
 import type { PushTarget } from '../notifications/pushers.ts'
 import { PairedDeviceTable } from '../paired-devices/paired-devices.table.ts'
-import type { PushRegistration } from './push.contract.ts'
+import type { PushRegistration } from '../paired-devices/push-registration.contract.ts'
 
 const OTHERS = `SELECT "id" FROM "paired_device" WHERE "push" = ${BOUND_TEXT} AND "id" <> ${BOUND_TEXT}`
 
