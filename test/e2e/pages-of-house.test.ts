@@ -89,7 +89,7 @@ const visits: Visit[] = [
     name: 'models-failing',
     path: '/models',
     signedIn: true,
-    before: failing('**/api/models'),
+    before: failing('**/api/models/overview'),
     ready: (page) => page.getByText('r-1').first().waitFor(),
   },
   { name: 'household', path: '/household', signedIn: true, ready: (page) => page.getByText('Byron').waitFor() },
