@@ -1,4 +1,7 @@
 import { z } from 'zod'
+import { speakPlainly } from './plain-issues.ts'
+
+speakPlainly()
 
 /** The body of every failure but the bare 401. */
 export const ErrorBody = z
@@ -57,6 +60,15 @@ export const invalid = (details: Detail[]) =>
   new AppError(400, 'validation_failed', details[0] ? `${details[0].path}: ${details[0].message}` : 'This request is not valid.', {
     details,
   })
+
+/** A failure as it is said to a person: a field that is at fault by its own name, without the path to it. */
+export function saidOf({ message, details }: AppError): string {
+  const [first] = details ?? []
+  if (!first || message !== `${first.path}: ${first.message}`) return message
+  const name = first.path.split('.').findLast((part) => !/^\d+$/.test(part)) ?? 'this'
+  const subject = name === 'body' || name === 'query' ? 'this' : name.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+  return `${subject.charAt(0).toUpperCase()}${subject.slice(1)} ${first.message}.`
+}
 
 /** Turns zod's issues into error details under `part` (params, query, body). */
 export function detailsOf(part: string, error: z.ZodError): Detail[] {

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { z } from 'zod'
 import { type Caller, mayCall } from './caller.ts'
-import { AppError, forbidden, invalid, notFound, unauthorized } from './errors.ts'
+import { AppError, forbidden, invalid, notFound, saidOf, unauthorized } from './errors.ts'
 import { checkHost, isSameOrigin } from './gate.ts'
 import type { Authenticate } from './http.ts'
 import type { OwnHosts } from './own-hosts.ts'
@@ -157,7 +157,7 @@ export function createSocketServer(deps: SocketDeps) {
       answer(true)
     } catch (error) {
       if (!(error instanceof AppError)) deps.onFault(error)
-      answer(false, error instanceof AppError ? error.message : 'Something went wrong.')
+      answer(false, error instanceof AppError ? saidOf(error) : 'Something went wrong.')
     }
   }
 
