@@ -25,7 +25,7 @@ export const topics: readonly Topic[] = [
   topic({ event: memoryIndexed, access: 'member', summary: 'How far the index of memory is.' }),
   topic({ event: pairingChanged, access: 'admin', summary: 'A device was let in, changed or revoked, or came or went.' }),
   topic({ event: modelsChanged, access: 'admin', summary: 'A model was put in or deleted, or another one serves.' }),
-  topic({ event: actionRan, access: 'admin', summary: 'An action began or ended.' }),
+  topic({ event: actionRan, access: 'admin', summary: 'An action ended.' }),
   topic({ event: toolServersChanged, access: 'admin', summary: 'A tool server was changed, came or went, or has other tools.' }),
   topic({ event: modelDownloaded, access: 'admin', summary: 'A download of a model began, went on, stopped or ended.' }),
 ]

@@ -46,8 +46,7 @@ export function createActionAudit({ db, events, onFailed }: AuditDeps): ActionAu
   return async ({ action, params, call, startedAt }) => {
     const { caller, origin, conversationId = null } = call
     const id = randomUUID()
-    await db.write((tx) => {
-      tx.afterCommit(() => events.publish(actionRan, { id, action, state: 'began' }))
+    await db.write((tx) =>
       tx.insert(ActionRunTable, {
         id,
         action,
@@ -62,8 +61,8 @@ export function createActionAudit({ db, events, onFailed }: AuditDeps): ActionAu
         error: INTERRUPTED,
         startedAt: startedAt.toISOString(),
         durationMs: 0,
-      })
-    })
+      }),
+    )
     written += 1
     if (written % PRUNE_EVERY === 0) pruneRuns(db).catch(onFailed)
     return async ({ durationMs, result, error }) => {
@@ -76,7 +75,7 @@ export function createActionAudit({ db, events, onFailed }: AuditDeps): ActionAu
       // What was done is told all the same: whoever hears of a failure does it again.
       await db
         .write((tx) => {
-          tx.afterCommit(() => events.publish(actionRan, { id, action, state: 'ended' }))
+          tx.afterCommit(() => events.publish(actionRan, { id, action }))
           tx.update(ActionRunTable, id, end)
         })
         .catch(onFailed)

@@ -76,5 +76,5 @@ export const actionsContract = {
   }),
 }
 
-/** An action began, or ended; how is told by the list of runs. */
-export const actionRan = event('action.run', z.object({ id: z.uuid(), action: z.string(), state: z.enum(['began', 'ended']) }))
+/** An action ended; how is told by the list of runs. */
+export const actionRan = event('action.run', z.object({ id: z.uuid(), action: z.string() }))
