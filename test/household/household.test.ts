@@ -179,3 +179,29 @@ test('the change is told, and only admins may make it', async () => {
   const member = await house.pair('a tablet', 'member')
   expect((await member.fetch('/api/household', json({ ...base, persons: [{ displayName: 'Ada' }] }, 'PUT'))).status).toBe(403)
 })
+
+test.each([['2999-01-01'], ['1899-12-31']])('nobody was born on %s', async (birthDate) => {
+  const answer = await put({ ...base, persons: [{ displayName: 'Ada', birthDate }] })
+  expect(answer.status).toBe(400)
+  expect(((await answer.json()) as { error: string }).error).toMatch(/^body\.persons\.0\.birthDate: is (in the future|before 1900)$/)
+})
+
+test.each([
+  ['america/new_york', 'America/New_York'],
+  ['EUROPE/BERLIN', 'Europe/Berlin'],
+  ['Asia/Kolkata', 'Asia/Kolkata'],
+  ['asia/kolkata', 'Asia/Kolkata'],
+  ['utc', 'UTC'],
+])('the zone %s is kept as %s', async (timezone, kept) => {
+  const { household } = await ada.api.household.replace({ body: { ...base, timezone, persons: [{ displayName: 'Ada' }] } })
+  expect(household.timezone).toBe(kept)
+})
+
+test('control characters are no part of a name', async () => {
+  const { household, persons } = await ada.api.household.replace({
+    body: { ...base, displayName: 'Hill\0\u0007House', persons: [{ displayName: 'Ada' }, { displayName: 'B\u001ben\u202e', aliases: ['Be\u009d'] }] },
+  })
+  expect(household.displayName).toBe('Hill House')
+  expect(persons[1]).toMatchObject({ displayName: 'B en', aliases: ['Be'] })
+  expect((await put({ ...base, persons: [{ displayName: '\0\u0001' }] })).status).toBe(400)
+})

@@ -44,6 +44,14 @@ test('a server that accepts and never answers is given up in time, tried again, 
   expect(actions.find('mcp.shed.one')).toBeDefined()
 })
 
+test.each(['http://127.0.0.1:1/mcp', 'http://127.0.0.1:9/mcp'])('of nobody at %s it is said that it cannot be reached', async (url) => {
+  const address = { name: 'gone', url, token: null }
+  const gone = createToolServer({ address, actions, version: '1', log: createLog('silent'), waits: WAITS })
+  gone.start()
+  await expect.poll(() => gone.state().error, LONG).toBe('It cannot be reached.')
+  await gone.stop()
+})
+
 test('a server that goes away is found out without a call', async () => {
   server.start()
   await becomes('connected')

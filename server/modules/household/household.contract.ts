@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { editable, endpoint } from '../../kit/endpoint.ts'
 import { event } from '../../kit/events.ts'
+import { nameText } from '../../kit/name-text.ts'
 
 const isTimezone = (zone: string) => {
   try {
@@ -11,6 +12,21 @@ const isTimezone = (zone: string) => {
   }
 }
 
+/** As the zone database spells it; a newer name stays the one that was chosen, even where the platform knows it by an older. */
+function inItsSpelling(zone: string): string {
+  const known = new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone
+  if (known.toLowerCase() === zone.toLowerCase()) return known
+  return zone === zone.toLowerCase() ? zone.replaceAll(/(?<=^|[/_-])\p{L}/gu, (letter) => letter.toUpperCase()) : zone
+}
+
+const FIRST_BIRTH = '1900-01-01'
+/** Anywhere on earth it is not later than this day. */
+const lastDay = () => new Date(Date.now() + 14 * 3_600_000).toISOString().slice(0, 10)
+const BirthDate = z.iso
+  .date()
+  .refine((day) => day >= FIRST_BIRTH, 'is before 1900')
+  .refine((day) => day <= lastDay(), 'is in the future')
+
 const isLocale = (tag: string) => {
   try {
     return Intl.getCanonicalLocales(tag).length === 1
@@ -19,12 +35,17 @@ const isLocale = (tag: string) => {
   }
 }
 
-export const Timezone = z.string().max(64).refine(isTimezone, 'is not an IANA time zone').describe('IANA zone name.')
+export const Timezone = z
+  .string()
+  .max(64)
+  .refine(isTimezone, { error: 'is not an IANA time zone', abort: true })
+  .transform(inItsSpelling)
+  .describe('IANA zone name.')
 export const Locale = z.string().max(35).refine(isLocale, 'is not a language tag').describe('BCP 47 language tag.')
 export const NewPassword = z.string().min(10, 'needs at least 10 characters').max(1024)
 
 export const HouseholdSettings = z.strictObject({
-  displayName: z.string().trim().min(1).max(100),
+  displayName: nameText(100),
   timezone: Timezone,
   locale: Locale,
 })
@@ -53,27 +74,17 @@ export const Person = z
   .meta({ id: 'Person' })
 export type Person = z.output<typeof Person>
 
-const line = (max: number) =>
-  z
-    .string()
-    .transform((text) =>
-      text
-        .toWellFormed()
-        .replaceAll(/[\s\0]+/g, ' ')
-        .trim(),
-    )
-    .pipe(z.string().max(max))
-const name = line(100).pipe(z.string().min(1))
+const name = nameText(100)
 
 /** A person as they are submitted. What is absent keeps its stored value, for a new person the default. */
 export const SubmittedPerson = editable(
   {
     id: z.uuid().optional(),
     displayName: name,
-    pronouns: line(50).optional(),
+    pronouns: nameText(50, 0).optional(),
     role: Person.shape.role.optional(),
     aliases: z.array(name).max(20).optional(),
-    birthDate: z.iso.date().nullable().optional(),
+    birthDate: BirthDate.nullable().optional(),
   },
   ['householdId'],
 )

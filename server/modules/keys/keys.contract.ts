@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ById, endpoint, nothing } from '../../kit/endpoint.ts'
+import { nameText } from '../../kit/name-text.ts'
 import { Scope } from '../paired-devices/paired-devices.contract.ts'
 
 export const ApiKey = z
@@ -22,7 +23,7 @@ export const keysContract = {
     access: 'owner',
     summary: 'Make an API key; it is shown this once',
     body: z.strictObject({
-      label: z.string().trim().min(1).max(100),
+      label: nameText(100),
       scope: Scope,
       expiresAt: z.iso
         .datetime()

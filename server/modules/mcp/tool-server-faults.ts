@@ -29,6 +29,7 @@ export function faultInWords(error: unknown): string {
   const system = systemCode(error)
   if (/CERT|TLS|SSL/.test(system)) return 'Its certificate is not trusted.'
   if (/^E[A-Z]+$|^UND_ERR/.test(system)) return 'It cannot be reached.'
+  if (error instanceof TypeError && error.message === 'fetch failed') return 'It cannot be reached.'
   if (error instanceof Error && /too large/.test(error.message)) return 'Its answer is too large.'
   return 'Its answer makes no sense.'
 }

@@ -241,7 +241,8 @@ export function createChunksService({ db, events, household, vectors, resourcesP
   /** Embeds a new text first; false, with nothing changed, where it has become another one meanwhile. */
   async function changed(caller: Caller, id: string, fields: ChunkChanges): Promise<boolean> {
     const before = mustSee(caller, id)
-    if (fields.personId !== undefined) checkOwner(caller, fields.personId)
+    // what is sent back as it was read stays, also of somebody who has moved out
+    if (fields.personId !== undefined && fields.personId !== before.personId) checkOwner(caller, fields.personId)
     const content = fields.content ?? before.content
     // a title that was made of the text follows it, even where the record is sent back as it was read
     const isTitleMade = before.title === titleOf(before.content)

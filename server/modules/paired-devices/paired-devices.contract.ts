@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ById, editable, endpoint, nothing } from '../../kit/endpoint.ts'
 import { event } from '../../kit/events.ts'
+import { nameText } from '../../kit/name-text.ts'
 import { PushRegistration } from './push-registration.contract.ts'
 
 export const Scope = z.enum(['admin', 'member', 'guest'])
@@ -26,7 +27,7 @@ export const PairedDevice = z
   .meta({ id: 'PairedDevice' })
 export type PairedDevice = z.output<typeof PairedDevice>
 
-const DeviceName = z.string().trim().min(1).max(100)
+const DeviceName = nameText(100)
 
 export const DeviceInfo = z.strictObject({
   name: DeviceName,

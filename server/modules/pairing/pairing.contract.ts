@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ById, endpoint, nothing } from '../../kit/endpoint.ts'
+import { nameText } from '../../kit/name-text.ts'
 import { DeviceInfo, DeviceType, PairedDevice, Scope } from '../paired-devices/paired-devices.contract.ts'
 
 export const TokenPair = z.object({
@@ -31,7 +32,7 @@ export const pairingContract = {
       .strictObject({
         scope: Scope.default('member'),
         personId: z.uuid().optional(),
-        name: z.string().trim().min(1).max(100).optional().describe('A name for the device in place of the one it gives itself.'),
+        name: nameText(100).optional().describe('A name for the device in place of the one it gives itself.'),
       })
       .default({ scope: 'member' }),
     returns: z.object({

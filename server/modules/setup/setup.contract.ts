@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { endpoint } from '../../kit/endpoint.ts'
+import { nameText } from '../../kit/name-text.ts'
 import { User } from '../auth/auth.contract.ts'
 import { HouseholdSettings, NewPassword } from '../household/household.contract.ts'
 
 export const SetupRequest = z.strictObject({
   pin: z.string().max(32).describe('The one-time PIN printed to the server log.'),
   owner: z.strictObject({
-    name: z.string().trim().min(1).max(100),
+    name: nameText(100),
     email: z.email().max(254).optional(),
     password: NewPassword,
   }),
