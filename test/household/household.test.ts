@@ -199,7 +199,11 @@ test.each([
 
 test('control characters are no part of a name', async () => {
   const { household, persons } = await ada.api.household.replace({
-    body: { ...base, displayName: 'Hill\0\u0007House', persons: [{ displayName: 'Ada' }, { displayName: 'B\u001ben\u202e', aliases: ['Be\u009d'] }] },
+    body: {
+      ...base,
+      displayName: 'Hill\0\u0007House',
+      persons: [{ displayName: 'Ada' }, { displayName: 'B\u001ben\u202e', aliases: ['Be\u009d'] }],
+    },
   })
   expect(household.displayName).toBe('Hill House')
   expect(persons[1]).toMatchObject({ displayName: 'B en', aliases: ['Be'] })
