@@ -174,10 +174,10 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
   devices.onReachChanged((deviceId) => void delivery.lookAgain(deviceId).catch(onWriteFailed))
   const notifications = createNotificationsService({ db, household, events, deliver: delivery.deliver, onWriteFailed })
   const calendar = createCalendarService({ db, household, events })
-  const feed = createFeedService({ db, addresses })
+  const feed = createFeedService({ db, household, addresses })
   const subscriptions = createSubscriptionsService({ db, household, events, fetch: homeFetch, onFailed: onWriteFailed })
   const reminders = createReminders({ db, household, notifications, onFailed: onWriteFailed })
-  const todos = createTodosService({ db, household, events, reminders })
+  const todos = createTodosService({ db, household, events, reminders, settle: notifications.settleReminders })
   const press = createButtons({ notifications, todos, events })
   const ringing = createRinging({ db, household, notifications, events, onFailed: onWriteFailed })
   const timers = createTimersService({ db, notifications, events, ringing })
@@ -246,7 +246,7 @@ export function createHouse({ config, secrets, db, events, actions, sockets, log
     createPush({ pushers, tokens: pushTokens, vapid }),
     createNotifications({ notifications, delivery, press, household, prune: createRetention(db), onWriteFailed }),
     createCalendar({ calendar, feed, subscriptions, household, db, events }),
-    createTodos({ todos, household, reminders }),
+    createTodos({ todos, household, reminders, reaches: notifications.reaches }),
     createTimers({ timers, household, ringing }),
     createAuth({ owner, sessions, oidc, tickets, devices, deviceSessions, allowedEmails: env.SERVICE_ALLOWED_EMAILS }),
     createPairing({ pairing, requests, sessions: deviceSessions }),

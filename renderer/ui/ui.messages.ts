@@ -4,6 +4,7 @@ import { clock } from '../messages/format.ts'
 export const uiMessages = {
   'ui.close': 'Close',
   'ui.cancel': 'Cancel',
+  'ui.showMore': 'Show more',
   'ui.undo': 'Undo',
   'ui.retry': 'Try again',
   'ui.copy': 'Copy',

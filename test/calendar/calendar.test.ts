@@ -233,7 +233,7 @@ test('what cannot be is refused with its path', async () => {
     expect((await ada.fetch(`/api/calendar?${query}`)).status, query).toBe(400)
 })
 
-test('without a time it is the month from now', async () => {
+test('with one end alone the other is a month away, without either all are told as they are stored', async () => {
   const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
   for (const [title, days] of [
     ['soon', 30],
@@ -241,7 +241,9 @@ test('without a time it is the month from now', async () => {
     ['past', -2],
   ] as const)
     await ada.api.calendar.create({ body: { title, startAt: inDays(days) } })
-  expect((await ada.api.calendar.list({ query: {} })).map(({ title }) => title)).toEqual(['soon'])
+  const titles = async (query: { from?: string; to?: string }) => (await ada.api.calendar.list({ query })).map(({ title }) => title)
+  expect(await titles({ from: inDays(0) })).toEqual(['soon'])
+  expect(await titles({})).toEqual(expect.arrayContaining(['past', 'soon', 'late']))
   expect((await ada.api.calendar.list({ query: { to: inDays(-1) } })).map(({ title }) => title)).toEqual(['past'])
 })
 
@@ -312,3 +314,41 @@ test('actions put events into the calendar and tell them in words', async () => 
   const events = await ada.api.calendar.list({ query: tomorrow })
   for (const { id } of events) await ada.api.calendar.remove({ params: { id }, query: {} })
 })
+
+test('without a time a recurring event is told once, in order of the first starts', async () => {
+  const weekly = await ada.api.calendar.create({ body: { title: 'Choir', startAt: '2026-03-02T18:00:00Z', recurrence: 'FREQ=WEEKLY' } })
+  const once = await ada.api.calendar.create({ body: { title: 'Fair', startAt: '2026-03-01', allDay: true } })
+  const stored = await ada.api.calendar.list({ query: {} })
+  expect(stored.filter(({ id }) => [weekly.id, once.id].includes(id))).toEqual([once, weekly])
+})
+
+test.each(['?to=2099-01-01T00:00:00Z', '?from=9999-12-30T00:00:00Z', '?to=0001-01-01T00:00:00Z', '?from=2099-01-01T00:00:00Z'])(
+  'one end alone is never refused: %s',
+  async (query) => expect((await ada.fetch(`/api/calendar${query}`)).status).toBe(200),
+)
+
+test.each(['Europe/Berlin', 'America/New_York', 'Pacific/Auckland', 'Europe/London', 'UTC'])(
+  'of whole days a date, or a midnight of UTC, is that date in %s, and what was told is taken back',
+  async (zone) => {
+    await liveIn(zone)
+    for (const [startAt, endAt] of [
+      ['2026-12-24T00:00:00.000Z', '2026-12-25T00:00:00.000Z'],
+      ['2026-12-24', '2026-12-25'],
+      ['2026-12-24', undefined],
+    ]) {
+      const answer = await post({ title: 'Christmas Eve', startAt, ...(endAt && { endAt }), allDay: true })
+      const made = (await answer.json()) as { id: string; startAt: string; endAt: string }
+      const day = (at: string) =>
+        new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' }).format(new Date(at))
+      expect([day(made.startAt), day(made.endAt)]).toEqual(['2026-12-24 00:00', '2026-12-25 00:00'])
+      expect(await (await ada.fetch(`/api/calendar/${made.id}`, json(made, 'PATCH'))).json()).toEqual(made)
+      const moved = await (await ada.fetch(`/api/calendar/${made.id}`, json({ startAt: '2026-12-31' }, 'PATCH'))).json()
+      expect([day((moved as typeof made).startAt), day((moved as typeof made).endAt)]).toEqual(['2026-12-31 00:00', '2027-01-01 00:00'])
+      await liveIn('Asia/Tokyo')
+      const abroad = (await (await ada.fetch(`/api/calendar/${made.id}`)).json()) as typeof made
+      expect(abroad.startAt).toBe('2026-12-30T15:00:00.000Z')
+      await liveIn(zone)
+    }
+    expect(await codeOf(await post({ title: 'When?', startAt: '2026-12-24' }))).toBe('validation_failed')
+  },
+)

@@ -37,9 +37,34 @@ test('the address has a key that is kept as a hash, and the last one alone works
   const answer = await house.stranger().fetch(pathOf(second.url))
   expect(answer.headers.get('content-type')).toBe('text/calendar; charset=utf-8')
   expect(await answer.text()).toMatch(/^BEGIN:VCALENDAR\r\n[\s\S]*END:VCALENDAR\r\n$/)
-  await ada.api.calendar.endFeed()
+  await ada.api.calendar.endFeed({ query: {} })
   const gone = await house.stranger().fetch(pathOf(second.url))
   expect([gone.status, await gone.json()]).toEqual([401, { error: 'Unauthorized' }])
+})
+
+test('everybody has an address of their own, which ends with them; an admin ends all', async () => {
+  const owners = await ada.api.calendar.feed()
+  const shared = await house.pair('Kitchen')
+  const { persons } = await ada.api.household.get()
+  const ben = persons.find(({ displayName }) => displayName === 'Ben')?.id ?? ''
+  const { qr } = await ada.api.pairing.start({ body: { scope: 'member', personId: ben } })
+  const { code, secret } = JSON.parse(Buffer.from(qr.split('d=')[1] ?? '', 'base64url').toString()) as { code: string; secret: string }
+  const paired = await house.stranger().api.pairing.complete({ body: { code, secret, deviceInfo: { name: 'Ben’s', type: 'phone' } } })
+  const bens = house.bearer(paired.accessToken)
+  const first = await bens.api.calendar.feed()
+  const kitchens = await shared.api.calendar.feed()
+  const statusOf = async ({ url }: { url: string }) => (await house.stranger().fetch(pathOf(url))).status
+  expect(await Promise.all([owners, first, kitchens].map(statusOf))).toEqual([200, 200, 200])
+  const second = await bens.api.calendar.feed()
+  expect(await Promise.all([owners, first, second, kitchens].map(statusOf))).toEqual([200, 401, 200, 200])
+  await shared.api.calendar.endFeed({ query: {} })
+  expect(await Promise.all([owners, second, kitchens].map(statusOf))).toEqual([200, 200, 401])
+  const guests = await shared.api.calendar.feed()
+  await ada.api.pairedDevices.update({ params: { id: shared.id }, body: { scope: 'guest' } })
+  expect(await statusOf(guests)).toBe(401)
+  expect((await bens.fetch('/api/calendar/feed?all=true', { method: 'DELETE' })).status).toBe(403)
+  expect((await ada.fetch('/api/calendar/feed?all=true', { method: 'DELETE' })).status).toBe(204)
+  expect(await Promise.all([owners, second].map(statusOf))).toEqual([401, 401])
 })
 
 test('without its key every credential of a member reads it, a guest not', async () => {

@@ -167,7 +167,9 @@ test('Mark Done completes the to-do, Snooze 15min reminds of it again, both have
   expect(await client.ask('notification.action', { id: done.id, action: 'Mark Done' })).toMatchObject({ ok: true })
   expect(await owner.api.todos.get({ params: { id: done.todoId } })).toMatchObject({ completedAt: expect.any(String) })
   expect(await statusOf(done.id)).toBe('read')
-  expect(await client.ask('notification.action', { id: done.id, action: 'Mark Done' })).toMatchObject({ ok: true })
+  for (const action of ['Mark Done', 'Snooze 15min']) {
+    expect(await client.ask('notification.action', { id: done.id, action })).toMatchObject({ ok: false, error: 'This is done already.' })
+  }
 
   const later = await reminded('take out the bins')
   await phone.api.notifications.action({ params: { id: later.id }, body: { action: 'Snooze 15min' } })

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runAs } from '../support/action-calls.ts'
+import { json } from '../support/credentials.ts'
 import { type Family, makeFamily } from '../support/family.ts'
 import { type House, startHouse } from '../support/house.ts'
 
@@ -10,6 +11,7 @@ beforeAll(async () => {
   house = await startHouse()
   family = await makeFamily(house)
   const phone = await house.pair('Ben’s phone')
+  await family.owner.api.pairedDevices.update({ params: { id: phone.id }, body: { personId: family.ben } })
   run = runAs(house, { deviceId: phone.id, personId: family.ben })
 })
 afterAll(() => house[Symbol.asyncDispose]())
@@ -75,6 +77,60 @@ test('a due date is said, and a long list is cut', async () => {
   )
   for (let at = 0; at < 15; at++) await run('add_todo', { title: `part ${at}`, list: 'parts' })
   expect(await say('list_todos', { list: 'parts' })).toMatch(/part 11 and 3 more\.$/)
+})
+
+test('who has no device here is said to be reminded with everyone', async () => {
+  const { household, persons } = await family.owner.api.household.get()
+  const { id: _, ...settings } = household
+  const names = [...persons.map(({ displayName }) => displayName), 'Granny']
+  const all = await family.owner.api.household.replace({ body: { ...settings, persons: names.map((displayName) => ({ displayName })) } })
+  const personId = all.persons.find(({ displayName }) => displayName === 'Granny')?.id ?? ''
+  expect(await say('add_todo', { title: 'pills', remindAt: '2031-06-02T17:00', personId })).toBe(
+    'Granny has no device here, so I will remind everyone on Monday 2 June 2031 at 17:00: pills.',
+  )
+  const answer = await family.owner.fetch('/api/chat', json({ message: 'remind Granny tomorrow at 5 to take her pills' }))
+  expect(await answer.text()).toContain('Granny has no device here, so I will remind everyone tomorrow at 17:00: take her pills.')
+})
+
+test('the same thing is not put on a list twice', async () => {
+  await run('add_todo', { title: 'Jam', list: 'larder' })
+  expect(await run('add_todo', { title: 'jam', list: 'the larder list' })).toMatchObject({
+    output: 'Jam is on the larder list already.',
+    data: { wasThere: true },
+  })
+  expect(await say('list_todos', { list: 'larder' })).toBe('On the larder list: Jam.')
+  await run('complete_todo', { title: 'jam', list: 'larder' })
+  expect(await say('add_todo', { title: 'jam', list: 'larder' })).toBe('Added jam to the larder list.')
+})
+
+test('a list is cleared, and what was ticked off is opened again', async () => {
+  for (const title of ['rope', 'torch']) await run('add_todo', { title, list: 'caving' })
+  const { data } = await run('complete_todo', { title: 'rope', list: 'caving' })
+  expect(await say('reopen_todo', { id: (data as { id: string }).id })).toBe('rope is open again.')
+  const cleared = await run('clear_list', { list: 'the caving list' })
+  expect(cleared).toMatchObject({ output: 'I took all 2 things off the caving list.', data: { list: 'caving' } })
+  expect(await say('list_todos', { list: 'caving' })).toBe('There is nothing on the caving list.')
+})
+
+test('more than a page holds is counted truly', async () => {
+  const todos = Array.from({ length: 510 }, (_, at) => ({ title: `thing ${at}`, list: 'attic' }))
+  while (todos.length > 0) await Promise.all(todos.splice(0, 50).map((body) => family.owner.api.todos.create({ body })))
+  expect(await say('list_todos', { list: 'attic' })).toMatch(/ and 498 more\.$/)
+  expect((await run('list_todos', { list: 'attic' })).data).toMatchObject({ total: 510, items: { length: 500 } })
+  expect(await say('clear_list', { list: 'attic' })).toBe('I took all 510 things off the attic list.')
+})
+
+test('what is due by then is told, mine and nobody’s, and reminders by themselves', async () => {
+  const dueAt = '2031-01-01T10:00:00Z'
+  await run('add_todo', { title: 'first', dueAt, personId: family.ben })
+  await run('add_todo', { title: 'unassigned', dueAt })
+  await run('add_todo', { title: 'hers', dueAt, personId: family.ada })
+  await run('add_todo', { title: 'later', dueAt: '2031-01-02T10:00:00Z' })
+  expect(await say('list_todos', { mine: true, until: '2031-01-01T23:00:00Z' })).toMatch(
+    /^On the to-do list: first \(due .*\) and unassigned \(due [^)]*\)\.$/,
+  )
+  expect(await say('list_todos', { mine: true, reminders: true })).toMatch(/^I will remind you of call mum on Monday 2 June/)
+  expect(await say('list_todos', { mine: true, reminders: true })).not.toMatch(/unassigned|Ada|pills/)
 })
 
 test('guests may not', async () => {

@@ -222,3 +222,44 @@ test('all is there after a restart', async () => {
   await house.restart()
   expect(await phone.api.todos.list({ query: {} })).toEqual(before)
 })
+
+test('`completedAt` null opens again what was done, and the one that followed it goes', async () => {
+  const patch = (id: string, body: object) => phone.fetch(`/api/todos/${id}`, json(body, 'PATCH'))
+  const todo = await add('Iron')
+  const done = await phone.api.todos.complete({ params: { id: todo.id } })
+  expect(await (await patch(todo.id, done)).json()).toEqual(done)
+  expect(await (await patch(todo.id, { completedAt: null })).json()).toEqual(todo)
+  expect(await phone.api.todos.get({ params: { id: todo.id } })).toEqual(todo)
+  expect(await (await patch(todo.id, { completedAt: '2026-01-01T00:00:00Z' })).json()).toMatchObject({ completedAt: expect.any(String) })
+  const chore = await add('Sweep', { dueAt: '2030-05-01T10:00:00Z', recurrence: 'FREQ=DAILY', list: 'sweeping' })
+  await phone.api.todos.complete({ params: { id: chore.id } })
+  expect(await titles({ list: 'sweeping' })).toEqual(['Sweep', 'Sweep'])
+  expect((await patch(chore.id, { completedAt: null })).status).toBe(200)
+  expect(await phone.api.todos.list({ query: { list: 'sweeping' } })).toEqual([chore])
+})
+
+test('a long list is read page by page, each once, though some are done meanwhile', async () => {
+  const list = 'pages'
+  for (const dueAt of ['2030-05-02T10:00:00Z', '2030-05-01T10:00:00Z', '2030-05-01T10:00:00Z', undefined, undefined, undefined, undefined])
+    await add('page', { list, ...(dueAt && { dueAt }) })
+  const whole = await phone.api.todos.list({ query: { list } })
+  for (const { id } of whole.slice(4)) await phone.api.todos.complete({ params: { id } })
+  for (const status of ['all', 'open', 'completed'] as const) {
+    const atOnce = await phone.api.todos.list({ query: { list, status } })
+    const paged: typeof atOnce = []
+    for (let after: string | undefined; ; after = paged.at(-1)?.id) {
+      const page = await phone.api.todos.list({ query: { list, status, limit: 2, ...(after && { after }) } })
+      paged.push(...page)
+      if (page.length < 2) break
+    }
+    expect(paged.map(({ id }) => id)).toEqual(atOnce.map(({ id }) => id))
+    expect(atOnce).toHaveLength({ all: 7, open: 4, completed: 3 }[status])
+  }
+  const [first, second] = await phone.api.todos.list({ query: { list, status: 'open', limit: 2 } })
+  const rest = await phone.api.todos.list({ query: { list, status: 'open', after: second?.id } })
+  await phone.api.todos.complete({ params: { id: second?.id ?? '' } })
+  expect(await phone.api.todos.list({ query: { list, status: 'open', after: second?.id } })).toEqual(rest)
+  await phone.api.todos.remove({ params: { id: first?.id ?? '' } })
+  expect((await phone.fetch(`/api/todos?after=${first?.id}`)).status).toBe(404)
+  expect((await phone.fetch('/api/todos?after=first')).status).toBe(400)
+})

@@ -85,6 +85,14 @@ test.each([
   ['remind me to call mum at 05:00 tomorrow', '2026-11-22T04:00:00.000Z'],
 ])('%s: %s', (text, remindAt) => expect(slots(text)).toMatchObject({ title: 'call mum', remindAt, personId: 'ines' }))
 
+test('a bare hour from one to six is the next afternoon’s, unless the morning is said', () => {
+  const now = new Date('2026-11-21T14:43:00Z')
+  expect(slots('remind me at 3 to pick up Maja', { now })?.remindAt).toBe('2026-11-22T14:00:00.000Z')
+  expect(slots('remind me at 5 to pick up Maja', { now })?.remindAt).toBe('2026-11-21T16:00:00.000Z')
+  expect(slots('remind me at 3 in the morning to pick up Maja', { now })?.remindAt).toBe('2026-11-22T02:00:00.000Z')
+  expect(slots('remind me at 8 to pick up Maja', { now })?.remindAt).toBe('2026-11-21T19:00:00.000Z')
+})
+
 test('a time that is past is not reminded of', () => {
   expect(understand('remind me to call mum today at 9:15 am')?.slots.remindAt).toBeUndefined()
 })

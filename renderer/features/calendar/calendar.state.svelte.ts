@@ -166,8 +166,9 @@ export class CalendarState {
     return (await this.#deps.client.calendar.feed()).url
   }
 
-  async endFeed(): Promise<void> {
-    await this.#deps.client.calendar.endFeed()
+  /** One's own, or as an admin everybody's. */
+  async endFeed(all: boolean): Promise<void> {
+    await this.#deps.client.calendar.endFeed({ query: { all: all ? 'true' : 'false' } })
   }
 
   #leave(key: string, event: CalendarEvent, text: string, input: Parameters<Deps['client']['calendar']['remove']>[0]): void {

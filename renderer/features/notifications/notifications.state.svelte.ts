@@ -17,7 +17,7 @@ type Pushed = z.output<typeof notificationPush.payload>
 /** What comes within so long is told in one go, and read in one go. */
 const TOGETHER_MS = 300
 const REFRESH_MS = 60_000
-const LIMIT = 100
+const PAGE = 100
 const LONG_MS = 20_000
 
 /** This device's own notifications: told as they come, counted while they are unread. */
@@ -26,6 +26,9 @@ export class NotificationsState {
   /** What a TV shows instead of short messages at its foot. */
   readonly banners = new BannerQueue()
   readonly unread = $derived.by(() => (this.list.value ?? []).filter(({ status }) => status !== 'read').length)
+  /** Whether there are earlier ones than were read. */
+  hasMore = $state(false)
+  #pages = 1
   #here = $state<string | null>(null)
   readonly #deps: Deps
   readonly #told = new Set<string>()
@@ -37,12 +40,7 @@ export class NotificationsState {
 
   constructor(deps: Deps) {
     this.#deps = deps
-    this.list = new Resource((signal) =>
-      deps.client.notifications.list(
-        { query: { limit: LIMIT, ...(this.deviceId === null ? {} : { deviceId: this.deviceId }) } },
-        { signal },
-      ),
-    )
+    this.list = new Resource((signal) => this.#read(signal))
     deps.live.on('welcome', (payload) => {
       const welcome = serverMessages.welcome.safeParse(payload)
       if (!welcome.success) return
@@ -82,6 +80,26 @@ export class NotificationsState {
     await this.list.load()
     const read = (this.list.value ?? []).filter(({ status }) => status === 'read')
     this.banners.drop(new Set(read.map(({ id }) => id)))
+  }
+
+  async showMore(): Promise<void> {
+    this.#pages++
+    await this.list.load()
+  }
+
+  /** As many pages as were asked for, one behind the other. */
+  async #read(signal: AbortSignal): Promise<Notification[]> {
+    const items: Notification[] = []
+    const own = this.deviceId === null ? {} : { deviceId: this.deviceId }
+    for (let page = 0; page < this.#pages; page++) {
+      const after = items.at(-1)?.id
+      const query = { limit: PAGE, ...own, ...(after === undefined ? {} : { after }) }
+      const found = await this.#deps.client.notifications.list({ query }, { signal })
+      items.push(...found)
+      this.hasMore = found.length === PAGE
+      if (!this.hasMore) break
+    }
+    return items
   }
 
   /** Marks it as read and goes to what it is about. */

@@ -16,17 +16,24 @@ const REFRESH_MS = 60_000
 /** What was ticked stays where it is for that long after the last tick, so that nothing moves under the thumb. */
 export const SETTLE_MS = 2500
 const DONE_LIMIT = 200
+const PAGE = 500
 
 /** The lists of the house and what stands on them. */
 export class TodosState {
   loaded = $state(false)
   loading = $state(false)
   error = $state.raw<unknown>(null)
+  /** Whether more is open than was read. */
+  hasMore = $state(false)
+  /** Whether more is done than was read. */
+  hasMoreDone = $state(false)
   now = $state(Date.now())
   readonly done: Resource<Todo[]>
   readonly #deps: Deps
   readonly #leaving: Leaving
   #open = $state.raw<Todo[]>([])
+  #pages = 1
+  #donePages = 1
   #ticked = $state.raw<ReadonlySet<string>>(new Set())
   #reads = 0
   #settling: ReturnType<typeof setTimeout> | undefined
@@ -35,7 +42,11 @@ export class TodosState {
   constructor(deps: Deps) {
     this.#deps = deps
     this.#leaving = new Leaving(deps.toasts)
-    this.done = new Resource((signal) => deps.client.todos.list({ query: { status: 'completed', limit: DONE_LIMIT } }, { signal }))
+    this.done = new Resource(async (signal) => {
+      const { items, isWhole } = await this.#read('completed', this.#donePages, DONE_LIMIT, signal)
+      this.hasMoreDone = !isWhole
+      return items
+    })
   }
 
   /** What stands on any list, with what was ticked just now. */
@@ -90,8 +101,9 @@ export class TodosState {
     this.loading = true
     this.now = Date.now()
     try {
-      const open = await this.#deps.client.todos.list({ query: { status: 'open', limit: 500 } })
+      const { items: open, isWhole } = await this.#read('open', this.#pages, PAGE)
       if (mine !== this.#reads) return
+      this.hasMore = !isWhole
       const here = new Set(open.map(({ id }) => id))
       // What was ticked just now is open no more, but stays to be seen until it settles.
       this.#open = [...open, ...this.#open.filter((todo) => this.#ticked.has(todo.id) && !here.has(todo.id))]
@@ -102,6 +114,34 @@ export class TodosState {
       this.error = error
     }
     this.loading = false
+  }
+
+  async showMore(): Promise<void> {
+    this.#pages++
+    await this.load()
+  }
+
+  async showMoreDone(): Promise<void> {
+    this.#donePages++
+    await this.done.load()
+  }
+
+  /** So many pages of what is open or done, one behind the other. */
+  async #read(
+    status: 'open' | 'completed',
+    pages: number,
+    limit: number,
+    signal?: AbortSignal,
+  ): Promise<{ items: Todo[]; isWhole: boolean }> {
+    const items: Todo[] = []
+    for (let page = 0; page < pages; page++) {
+      const after = items.at(-1)?.id
+      const query = { status, limit, ...(after === undefined ? {} : { after }) }
+      const found = await this.#deps.client.todos.list({ query }, signal ? { signal } : {})
+      items.push(...found)
+      if (found.length < limit) return { items, isWhole: true }
+    }
+    return { items, isWhole: false }
   }
 
   /** Adds one after another; rejects with what is left in `rest` where one is refused. */

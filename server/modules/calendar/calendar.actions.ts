@@ -1,15 +1,63 @@
+import { DateTime } from 'luxon'
 import { z } from 'zod'
 import { type Action, action } from '../../kit/actions.ts'
+import { spokenMoment } from '../../kit/spoken-time.ts'
 import type { HouseholdService } from '../household/household.service.ts'
-import { calendarContract } from './calendar.contract.ts'
-import type { CalendarService } from './calendar.service.ts'
+import { type CalendarEvent, calendarContract } from './calendar.contract.ts'
+import type { CalendarService, EventChanges } from './calendar.service.ts'
 import { eventSentence, eventsSentence } from './calendar-words.ts'
+import { findEvent, movedTo } from './find-event.ts'
 
 const moment = z.iso.datetime({ offset: true }).transform((at) => new Date(at).toISOString())
+
+const which = {
+  id: z.uuid().optional(),
+  title: z.string().trim().min(1).max(300).optional(),
+  from: moment.optional().describe('Look for it from then on; from now unless stated.'),
+  to: moment.optional(),
+}
+type Wanted = z.output<z.ZodObject<typeof which>>
+const isNamed = ({ id, title }: { id?: string | undefined; title?: string | undefined }) => id !== undefined || title !== undefined
+const UNNAMED = { message: 'or title is needed', path: ['id'] }
+/** So far ahead an event is looked for by its title. */
+const AHEAD_DAYS = 399
 
 /** What can be done with the calendar in the registry of actions. */
 export function calendarActions({ calendar, household }: { calendar: CalendarService; household: HouseholdService }): Action[] {
   const zone = () => household.get().household.timezone
+  const whenOf = ({ startAt, allDay }: CalendarEvent) => {
+    const said = spokenMoment(startAt, household.get().household)
+    return allDay ? said.replace(/ at [^ ]+$/, '') : said
+  }
+
+  /** Throws 404 with a sentence that can be said. */
+  async function find({ id, title, from, to }: Wanted): Promise<CalendarEvent> {
+    if (id) return calendar.get(id)
+    const begin = DateTime.now()
+    const coming = await calendar.list({
+      from: from ?? begin.toUTC().toISO() ?? '',
+      to: to ?? begin.plus({ days: AHEAD_DAYS }).toUTC().toISO() ?? '',
+    })
+    return findEvent(title ?? '', coming)
+  }
+
+  /** Of a series the one occurrence, which becomes an event of its own. */
+  async function moved(before: CalendarEvent, times: EventChanges): Promise<CalendarEvent> {
+    if (before.recurrence === undefined) return calendar.update(before.id, times)
+    const { title, location, notes, personId, startAt, endAt, allDay } = before
+    const alone = await calendar.create({
+      title,
+      location,
+      notes,
+      personId,
+      startAt: times.startAt ?? startAt,
+      endAt: times.endAt ?? endAt,
+      allDay: times.allDay ?? allDay,
+    })
+    await calendar.remove(before.id, before.startAt)
+    return alone
+  }
+
   return [
     action({
       name: 'add_event',
@@ -38,6 +86,44 @@ export function calendarActions({ calendar, household }: { calendar: CalendarSer
       async run({ from, to }) {
         const events = await calendar.list({ from, to })
         return { output: eventsSentence(events, from, zone()), data: events }
+      },
+    }),
+    action({
+      name: 'remove_event',
+      description: 'Takes an event out of the calendar; of a recurring one the next occurrence, or all of them.',
+      input: z
+        .strictObject({ ...which, all: z.boolean().optional().describe('All occurrences of a recurring one.') })
+        .refine(isNamed, UNNAMED),
+      risk: 'low',
+      modelAsks: true,
+      async run({ all, ...wanted }) {
+        const event = await find(wanted)
+        const occurrenceOnly = event.recurrence !== undefined && !all
+        await calendar.remove(event.id, occurrenceOnly ? event.startAt : undefined)
+        const again = occurrenceOnly ? ' It comes again after that.' : ''
+        return { output: `I took ${event.title} ${whenOf(event)} out of the calendar.${again}`, data: { ...event, occurrenceOnly } }
+      },
+    }),
+    action({
+      name: 'move_event',
+      description: 'Moves an event to another day or time; of a recurring one the next occurrence alone.',
+      input: z
+        .strictObject({
+          ...which,
+          day: z.iso.date().optional().describe('To this day; the time of day stays unless stated.'),
+          time: z.iso.time({ precision: -1 }).optional().describe('To this time in the household’s zone; the day stays unless stated.'),
+          startAt: moment.optional(),
+          endAt: moment.optional(),
+          allDay: z.boolean().optional(),
+        })
+        .refine(isNamed, UNNAMED)
+        .refine(({ day, time, startAt }) => day ?? time ?? startAt, { message: 'or time or startAt is needed', path: ['day'] }),
+      risk: 'low',
+      async run({ day, time, startAt, endAt, allDay, ...wanted }) {
+        const before = await find(wanted)
+        const times = startAt === undefined ? movedTo(before, { day, time }, zone()) : { startAt, endAt, allDay }
+        const event = await moved(before, times)
+        return { output: eventSentence(event, zone()).replace(' is ', ' is now '), data: { ...event, before } }
       },
     }),
   ]

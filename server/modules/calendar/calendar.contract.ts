@@ -41,11 +41,13 @@ const title = text(300)
   .transform((value) => value.trim())
   .pipe(z.string().min(1))
 const moment = z.iso.datetime({ offset: true }).transform((at) => new Date(at).toISOString())
+/** Of a whole day the date says enough. */
+const momentOrDate = z.union([moment, z.iso.date()])
 
 const fields = {
   title,
-  startAt: moment,
-  endAt: moment.describe('An hour after the start unless stated; for all-day ones the midnight after.'),
+  startAt: momentOrDate.describe('Of all-day ones a date, a midnight of UTC, which stands for its date, or any moment of the day.'),
+  endAt: momentOrDate.describe('An hour after the start unless stated; for all-day ones the midnight or date after.'),
   allDay: z.boolean(),
   location: text(500).nullable(),
   notes: text(20_000).nullable(),
@@ -53,7 +55,7 @@ const fields = {
   recurrence: text(500).nullable(),
 }
 const readOnly = ['id', 'kind', 'subscriptionId'] as const
-const { title: _, startAt: __, ...rest } = fields
+const { title: _, startAt, ...rest } = fields
 
 /** Without a name or password in it: everybody in the house sees the address. */
 const FeedUrl = z
@@ -66,8 +68,9 @@ export const calendarContract = {
     method: 'GET',
     path: '/api/calendar',
     access: 'member',
-    summary: 'What is on, occurrence by occurrence, in order of time',
-    description: 'From now for 31 days unless stated; at most 400 days. Occurrences of one event share its id.',
+    summary: 'What is on, occurrence by occurrence, in order of time; without a time the events as they are stored',
+    description:
+      'With one of `from` and `to` a month from or until there; at most 400 days. Occurrences of one event share its id. Without either each event once, as it begins.',
     query: z.strictObject({ from: moment.optional(), to: moment.optional() }),
     returns: z.array(CalendarEvent),
   }),
@@ -76,7 +79,7 @@ export const calendarContract = {
     path: '/api/calendar',
     access: 'member',
     summary: 'Put an event into the calendar',
-    body: editable({ title, startAt: moment, ...z.object(rest).partial().shape }, readOnly),
+    body: editable({ title, startAt, ...z.object(rest).partial().shape }, readOnly),
     returns: CalendarEvent,
     status: 201,
   }),
@@ -110,7 +113,7 @@ export const calendarContract = {
     method: 'POST',
     path: '/api/calendar/feed',
     access: 'member',
-    summary: 'A fresh address at which other calendars may read this one; the one before ends',
+    summary: 'A fresh address of one’s own at which other calendars may read this one; the one before ends',
     returns: z.object({ url: z.string() }),
     status: 200,
   }),
@@ -118,7 +121,8 @@ export const calendarContract = {
     method: 'DELETE',
     path: '/api/calendar/feed',
     access: 'member',
-    summary: 'End the address at which other calendars read this one',
+    summary: 'End one’s own address at which other calendars read this one, or as an admin everybody’s',
+    query: z.strictObject({ all: z.stringbool().default(false) }),
     returns: nothing,
   }),
   export: endpoint({

@@ -30,13 +30,13 @@ export function createCalendar({ calendar, feed, subscriptions, household, db, e
     actions: calendarActions({ calendar, household }),
     routes: [
       routes(calendarContract, {
-        list: ({ query }) => calendar.list(query),
+        list: ({ query }) => (query.from === undefined && query.to === undefined ? calendar.stored() : calendar.list(query)),
         create: ({ body }) => calendar.create(body),
         get: ({ params }) => calendar.get(params.id),
         update: ({ params, body }) => calendar.update(params.id, body),
         remove: ({ params, query }) => calendar.remove(params.id, query.occurrence),
-        feed: () => feed.renew(),
-        endFeed: () => feed.end(),
+        feed: (_input, { caller }) => feed.renew(caller),
+        endFeed: ({ query }, { caller }) => feed.end(caller, query.all),
         async export({ query }, { caller, reply, signal }) {
           if (!(query.key !== undefined && feed.isKey(query.key))) {
             if (!caller) throw unauthorized()

@@ -9,8 +9,8 @@ import type { HouseholdService } from '../household/household.service.ts'
 import { birthdaysBetween, findBirthday } from './birthdays.ts'
 import { type CalendarEvent, calendarChanged, type calendarContract, calendarEventCreated } from './calendar.contract.ts'
 import { type CalendarEventRow, CalendarEventTable, SubscriptionTable } from './calendar.table.ts'
-import { eventSeries, eventsOnce, toEvent } from './event-rows.ts'
-import { movedEnd, readRecurrence, spanIn } from './event-times.ts'
+import { eventSeries, eventsOnce, storedEvents, toEvent } from './event-rows.ts'
+import { meant, movedEnd, readRecurrence, spanIn } from './event-times.ts'
 import { beginsAt, excludedKey, firstSpan, lastEndOf, movedExclusions, occurrencesOf } from './occurrences.ts'
 
 const DAY_MS = 86_400_000
@@ -20,6 +20,9 @@ const MAX_DAYS = 400
 const MAX_OCCURRENCES = 2_000
 const MAX_EXCLUDED = 1_000
 const SLICE_MS = 6
+/** Of the years that have four digits. */
+const FIRST_MS = Date.parse('0000-01-01T00:00:00.000Z')
+const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z')
 const TRIES = 5
 
 export type NewEvent = z.output<typeof calendarContract.create.body>
@@ -40,8 +43,9 @@ const iso = (ms: number) => new Date(ms).toISOString()
 /** The time that a list is about. Throws 400. */
 function readRange({ from, to }: { from?: string | undefined; to?: string | undefined }): { from: string; to: string } {
   const now = iso(Date.now())
-  const start = from ?? (to !== undefined && to < now ? iso(Date.parse(to) - USUAL_DAYS * DAY_MS) : now)
-  const end = to ?? iso(Date.parse(start) + USUAL_DAYS * DAY_MS)
+  const isNear = to === undefined || (to >= now && Date.parse(to) - Date.parse(now) <= MAX_DAYS * DAY_MS)
+  const start = from ?? (isNear ? now : iso(Math.max(Date.parse(to) - USUAL_DAYS * DAY_MS, FIRST_MS)))
+  const end = to ?? iso(Math.min(Date.parse(start) + USUAL_DAYS * DAY_MS, LAST_MS))
   if (end < start) throw invalid([{ path: 'query.to', message: 'is before from' }])
   if (Date.parse(end) - Date.parse(start) > MAX_DAYS * DAY_MS)
     throw invalid([{ path: 'query.to', message: `is more than ${MAX_DAYS} days after from` }])
@@ -107,9 +111,11 @@ export function createCalendarService({ db, household, events }: CalendarDeps) {
   function changed(row: CalendarEventRow, changes: EventChanges): CalendarEventRow {
     const here = zone()
     const before = shown(row)
-    const { startAt = before.startAt, allDay = before.allDay } = changes
+    const { allDay = before.allDay } = changes
+    const startAt = changes.startAt === undefined ? before.startAt : meant(here, changes.startAt, allDay, 'startAt')
+    const givenEnd = changes.endAt === undefined ? undefined : meant(here, changes.endAt, allDay, 'endAt')
     const isMoved = startAt !== before.startAt || allDay !== before.allDay
-    const endAt = changes.endAt ?? (startAt === before.startAt ? before.endAt : movedEnd(before, startAt, here))
+    const endAt = givenEnd ?? (startAt === before.startAt ? before.endAt : movedEnd(before, startAt, here))
     const recurrence = changes.recurrence === undefined ? row.recurrence : readRecurrence(changes.recurrence)
     const after: CalendarEventRow = {
       ...row,
@@ -163,6 +169,18 @@ export function createCalendarService({ db, household, events }: CalendarDeps) {
       return collected.all()
     },
 
+    /** Each event once, as it begins, in order of time, the first 2,000; birthdays come by time alone. */
+    async stored(): Promise<CalendarEvent[]> {
+      const takeTurns = createTurns()
+      const found: CalendarEvent[] = []
+      for (const row of storedEvents(db)) {
+        found.push(shown(row))
+        if (found.length === MAX_OCCURRENCES) break
+        await takeTurns()
+      }
+      return found.toSorted(byTime)
+    },
+
     /** Throws 404. */
     get(id: string): CalendarEvent {
       const row = db.get(CalendarEventTable, id)
@@ -179,7 +197,11 @@ export function createCalendarService({ db, household, events }: CalendarDeps) {
       const row: CalendarEventRow = {
         id: randomUUID(),
         title: given.title,
-        ...spanIn(timezone, { startAt: given.startAt, endAt: given.endAt, allDay }),
+        ...spanIn(timezone, {
+          startAt: meant(timezone, given.startAt, allDay, 'startAt'),
+          endAt: given.endAt === undefined ? undefined : meant(timezone, given.endAt, allDay, 'endAt'),
+          allDay,
+        }),
         allDay,
         location: given.location || null,
         notes: given.notes || null,

@@ -85,6 +85,7 @@ export const SubscriptionTable = table<SubscriptionRow>('calendar_subscription',
 })
 
 export interface FeedRow {
+  /** Whose it is: a person's id, or a shared device's. */
   id: string
   keyHash: string
   createdAt: string

@@ -19,6 +19,7 @@ const PAGED = `"startAt" >= ${BOUND_TEXT} AND ("startAt" > ${BOUND_TEXT} OR "id"
 const ONCE = `SELECT * FROM "calendar_event" WHERE "recurrence" IS NULL AND "startAt" < ${BOUND_TEXT} AND "endAt" >= ${BOUND_TEXT} AND ${PAGED}`
 const SERIES = `SELECT * FROM "calendar_event" INDEXED BY "calendar_event_series" WHERE "recurrence" IS NOT NULL AND "startAt" < ${BOUND_TEXT}
   AND ("lastEndAt" IS NULL OR "lastEndAt" >= ${BOUND_TEXT}) AND ${PAGED}`
+const STORED = `SELECT * FROM "calendar_event" WHERE ${PAGED}`
 const OWN = `SELECT * FROM "calendar_event" WHERE "subscriptionId" IS NULL AND "id" > ${BOUND_TEXT} ORDER BY "id" LIMIT ${EXPORTED}`
 
 const decode = ({ allDay, excluded, ...row }: Raw): CalendarEventRow => ({
@@ -43,6 +44,17 @@ function* paged(db: Reader, sql: string, since: string, from: string, to: string
 /** Events that may touch a time, by start; a day more at both ends, since all-day ones move with the household’s zone. */
 export function eventsOnce(db: Reader, from: string, to: string): Generator<CalendarEventRow> {
   return paged(db, ONCE, shifted(from, -MAX_EVENT_DAYS - 1), shifted(from, -1), shifted(to, 1))
+}
+
+/** Every event that is seen, by its first start. */
+export function* storedEvents(db: Reader): Generator<CalendarEventRow> {
+  let last = { startAt: '', id: '' }
+  for (;;) {
+    const rows = db.select<Raw>(STORED, [last.startAt, last.startAt, last.id])
+    for (const row of rows) yield decode(row)
+    if (rows.length < PAGE) return
+    last = rows.at(-1) ?? last
+  }
 }
 
 /** Recurring events that may touch a time, by their first start. */

@@ -11,6 +11,16 @@ const refuse = (field: string, message: string) => invalid([{ path: `body.${fiel
 
 const utc = (at: DateTime): string => at.toUTC().toISO() as string
 
+const DATE = /^\d{4}-\d{2}-\d{2}$/
+const UTC_MIDNIGHT = /T00:00:00\.000Z$/
+
+/** As it is meant: of whole days a date, or a midnight of UTC, is that date in the household's zone. Throws 400 for a date where a time belongs. */
+export function meant(zone: string, at: string, allDay: boolean, field: 'startAt' | 'endAt'): string {
+  const isDate = DATE.test(at)
+  if (isDate && !allDay) throw refuse(field, 'needs a time, unless it is for the whole day')
+  return allDay && (isDate || UTC_MIDNIGHT.test(at)) ? utc(DateTime.fromISO(at.slice(0, 10), { zone }).startOf('day')) : at
+}
+
 /** Start and end as they are kept: all-day ones from midnight to midnight in `zone`. Throws 400. */
 export function spanIn(zone: string, { startAt, endAt, allDay }: { startAt: string; endAt?: string | undefined; allDay: boolean }): Span {
   const given = DateTime.fromISO(startAt, { zone })

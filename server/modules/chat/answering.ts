@@ -21,7 +21,7 @@ export interface GrammarReply {
 /** What understands sentences without a model. */
 export interface Grammar {
   /** Does what the sentence asks for; null where it is not understood for certain. */
-  answer(text: string, call: ActionCall & { lastSources: MessageSource[] }): Promise<GrammarReply | null>
+  answer(text: string, call: ActionCall & { lastSources: MessageSource[]; lastCalls: ToolCall[] }): Promise<GrammarReply | null>
   /** A reply of the house in the language of the household, by its name. */
   say(reply: 'broken' | 'speechless' | 'done' | 'left_undone' | 'decide_each'): string
   /** An honest answer where nobody understood, with the nearest things that can be done. */
@@ -70,6 +70,9 @@ export interface Answered {
   aborted: boolean
 }
 
+/** For so long “undo” means what was done. */
+const UNDO_MS = 10 * 60_000
+
 /** Finds the answer to what was said: a decision that was waited for, the grammar, the model, and at last an honest word. */
 export function createAnswering({ llm, grammar, recollection, texts, household, tools, decisions, log }: AnsweringDeps) {
   const textOf = ({ said }: Question) => said.at(-1)?.content ?? ''
@@ -79,6 +82,12 @@ export function createAnswering({ llm, grammar, recollection, texts, household, 
     signal,
     conversationId,
   })
+
+  /** What was done last, while it can still be taken back by a word. */
+  function lastCallsOf({ said }: Question): ToolCall[] {
+    const last = said.findLast(({ role, toolCalls }) => role === 'assistant' && toolCalls?.some(({ status }) => status === 'done'))
+    return last && Date.now() - Date.parse(last.createdAt) < UNDO_MS ? (last.toolCalls ?? []) : []
+  }
 
   async function byDecision(question: Question): Promise<boolean> {
     const { caller, conversationId, signal } = question
@@ -100,7 +109,8 @@ export function createAnswering({ llm, grammar, recollection, texts, household, 
   async function byGrammar(question: Question): Promise<boolean> {
     // “forget that” means what was said last, and nothing that was spoken of before
     const lastSources = question.said.findLast(({ role, content }) => role === 'assistant' && content !== '')?.sources ?? []
-    const reply = await grammar.answer(textOf(question), { ...callOf(question, 'chat'), lastSources }).catch((err: unknown) => {
+    const call = { ...callOf(question, 'chat'), lastSources, lastCalls: lastCallsOf(question) }
+    const reply = await grammar.answer(textOf(question), call).catch((err: unknown) => {
       log.error({ err }, 'what was understood could not be done')
       return { text: grammar.say('broken'), toolCalls: [], sources: [] }
     })

@@ -1,5 +1,5 @@
 import { type Caller, mayCall } from '../../kit/caller.ts'
-import { AppError, forbidden, invalid } from '../../kit/errors.ts'
+import { AppError, conflict, forbidden, invalid } from '../../kit/errors.ts'
 import type { EventBus } from '../../kit/events.ts'
 import { buttons, type Notification, notificationActed } from './notifications.contract.ts'
 import type { NotificationsService } from './notifications.service.ts'
@@ -8,11 +8,15 @@ const SNOOZE_MINUTES = 15
 
 export interface ButtonsDeps {
   notifications: Pick<NotificationsService, 'getOwn' | 'arrived'>
-  todos: { complete(id: string): Promise<unknown>; snooze(id: string, minutes: number): Promise<unknown> }
+  todos: {
+    get(id: string): { completedAt?: string | undefined; remindAt?: string | undefined }
+    complete(id: string): Promise<unknown>
+    snooze(id: string, minutes: number): Promise<unknown>
+  }
   events: EventBus
 }
 
-/** Presses a button of one of the caller's own notifications. Throws 404 for another's, 400 for a button that it does not have. */
+/** Presses a button of one of the caller's own notifications. Throws 404 for another's, 400 for a button that it does not have, 409 where nothing is left to be done. */
 export type PressButton = (caller: Caller, id: string, action: string) => Promise<void>
 
 /** What the buttons of notifications do. Whoever pressed one has read it. */
@@ -21,10 +25,15 @@ export function createButtons({ notifications, todos, events }: ButtonsDeps): Pr
     action === 'Dismiss' || (category !== null && buttons[category].includes(action))
 
   /** Throws 403 for guests, who see no to-dos, and 404 where it is gone. */
-  async function remindered(caller: Caller, { data }: Notification, action: string): Promise<void> {
+  async function remindered(caller: Caller, { data, status }: Notification, action: string): Promise<void> {
     if (!mayCall('member', caller)) throw forbidden('Guests do not change to-dos.')
-    if (action === 'Mark Done') await todos.complete(data.todoId ?? '')
-    else await todos.snooze(data.todoId ?? '', SNOOZE_MINUTES)
+    const todoId = data.todoId ?? ''
+    const { completedAt, remindAt } = todos.get(todoId)
+    if (completedAt !== undefined) throw conflict('already_done', 'This is done already.')
+    if (action === 'Mark Done') await todos.complete(todoId)
+    else if (status === 'read' && (remindAt ?? '') > new Date().toISOString())
+      throw conflict('already_snoozed', 'This was put off already.')
+    else await todos.snooze(todoId, SNOOZE_MINUTES)
   }
 
   return async (caller, id, action) => {
@@ -34,8 +43,8 @@ export function createButtons({ notifications, todos, events }: ButtonsDeps): Pr
     try {
       if (isReminder) await remindered(caller, notification, action)
     } catch (error) {
-      // A to-do that is gone is reminded of no more.
-      if (error instanceof AppError && error.status === 404) await notifications.arrived(caller, id, 'read')
+      // A to-do that is gone, done or put off is reminded of here no more.
+      if (error instanceof AppError && [404, 409].includes(error.status)) await notifications.arrived(caller, id, 'read')
       throw error
     }
     await notifications.arrived(caller, id, 'read')

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Action, action } from '../../kit/actions.ts'
-import { conflict, invalid, notFound } from '../../kit/errors.ts'
+import { mayCall } from '../../kit/caller.ts'
+import { conflict, forbidden, invalid, notFound } from '../../kit/errors.ts'
 import type { HouseholdService } from '../household/household.service.ts'
 import { Level } from './notifications.contract.ts'
 import type { NotificationsService, Target } from './notifications.service.ts'
@@ -37,7 +38,9 @@ export function createNotificationActions({
       description: 'Send a message to the devices of the household, to all phones, or to one person',
       input: SendInput,
       risk: 'low',
-      async run({ target: text, ...message }) {
+      async run({ target: text, ...message }, { caller }) {
+        if (message.level === 'critical' && !mayCall('admin', caller))
+          throw forbidden('Only an admin sends what passes quiet hours. Send it as a warning instead.')
         const { target, who } = readTarget(text)
         const items = await notifications.notify({ ...message, target })
         if (items.length === 0) throw conflict('no_device', `There is no paired device on which to reach ${who}.`)

@@ -54,6 +54,7 @@ export const notificationsContract = {
       deviceId: z.uuid().optional(),
       status: NotificationStatus.optional(),
       limit: z.coerce.number().int().min(1).max(500).default(100),
+      after: z.uuid().optional().describe('The last one of the page before.'),
     }),
     returns: z.array(Notification),
   }),
@@ -111,6 +112,9 @@ export const notificationsContract = {
     returns: nothing,
   }),
 }
+
+/** Of what reminds of a to-do at a time: made once for each device. */
+export const reminderKey = (todoId: string, remindAt: string): string => `todo:${todoId}:${remindAt}`
 
 /** A notification was made or its status changed. */
 export const notificationChanged = event('notification.changed', z.object({ id: z.uuid(), deviceId: z.uuid(), status: NotificationStatus }))

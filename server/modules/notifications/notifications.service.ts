@@ -6,7 +6,7 @@ import { forbidden, notFound } from '../../kit/errors.ts'
 import type { EventBus } from '../../kit/events.ts'
 import type { HouseholdService } from '../household/household.service.ts'
 import { PairedDeviceTable } from '../paired-devices/paired-devices.table.ts'
-import { type Category, type Level, type Notification, notificationChanged } from './notifications.contract.ts'
+import { type Category, type Level, type Notification, notificationChanged, reminderKey } from './notifications.contract.ts'
 import { type NotificationRow, NotificationTable } from './notifications.table.ts'
 
 /** `members` are the devices of members and admins; `all` has those of guests too. */
@@ -37,6 +37,8 @@ interface ListQuery {
   deviceId?: string | undefined
   status?: Notification['status'] | undefined
   limit: number
+  /** The last one of the page before. */
+  after?: string | undefined
 }
 
 const DEVICES = `SELECT "id" FROM "paired_device"`
@@ -45,6 +47,9 @@ const RANK = { pending: 0, sent: 1, delivered: 2, read: 3 }
 const READ_SLICE = 100
 const UNREAD = `SELECT * FROM "notification" WHERE "deviceId" = ${BOUND_TEXT} AND "status" = ${BOUND_TEXT} AND "seq" <= (? + 0)
   ORDER BY "seq" LIMIT ${READ_SLICE}`
+/** Of one device, those that begin with a key; by the index of these keys. */
+const OF_KEY = `SELECT * FROM "notification" WHERE "deviceId" = ${BOUND_TEXT} AND "dedupeKey" >= ${BOUND_TEXT} AND "dedupeKey" < ${BOUND_TEXT}
+  AND "status" <> 'read'`
 
 const toNotification = ({ id, title, body, deviceId, level, category, status, data, ...times }: NotificationRow): Notification => {
   const { createdAt, sentAt, deliveredAt, readAt } = times
@@ -136,6 +141,16 @@ export function createNotificationsService({ db, household, events, deliver, onW
     tx.afterCommit(() => events.publish(notificationChanged, { id: row.id, deviceId: row.deviceId, status }))
   }
 
+  /** Newest first, of one device or of all, in one status or in all; from behind one of them on. */
+  function listed(where: Partial<NotificationRow>, before: number | undefined, limit: number): NotificationRow[] {
+    if (before === undefined) return db.find(NotificationTable, where, { order: 'seq desc', limit })
+    const filter = Object.keys(where).map((key) => `"${key}" = ${BOUND_TEXT} AND `)
+    const sql = `SELECT "id" FROM "notification" WHERE ${filter.join('')}"seq" < (? + 0) ORDER BY "seq" DESC LIMIT (? + 0)`
+    return db
+      .select<{ id: string }>(sql, [...(Object.values(where) as string[]), before, limit])
+      .flatMap(({ id }) => db.get(NotificationTable, id) ?? [])
+  }
+
   return {
     /** Whether something for this person would reach a device of theirs, or the console, which is the owner's. */
     reaches: (personId: string): boolean => devicesOf({ personId }).length > 0,
@@ -156,13 +171,14 @@ export function createNotificationsService({ db, household, events, deliver, onW
       return rows.map((row) => toNotification(db.get(NotificationTable, row.id) ?? row))
     },
 
-    /** Newest first. Throws 403 for another's device. */
-    list({ scope, deviceId: ownId }: Caller, { deviceId, status, limit }: ListQuery): Notification[] {
+    /** Newest first. Throws 403 for another's device, 404 where `after` is gone. */
+    list(caller: Caller, { deviceId, status, limit, after }: ListQuery): Notification[] {
+      const { scope, deviceId: ownId } = caller
       if (scope !== 'admin' && deviceId !== undefined && deviceId !== ownId)
         throw forbidden('Another device’s notifications are not shown.')
       const device = scope === 'admin' ? deviceId : ownId
       const where = { ...(device !== undefined && { deviceId: device }), ...(status !== undefined && { status }) }
-      return db.find(NotificationTable, where, { order: 'seq desc', limit }).map(toNotification)
+      return listed(where, after === undefined ? undefined : mustSee(caller, after).seq, limit).map(toNotification)
     },
 
     /** Throws 404 for another's too. */
@@ -175,6 +191,14 @@ export function createNotificationsService({ db, household, events, deliver, onW
     async arrived(caller: Caller, id: string, status: 'delivered' | 'read'): Promise<void> {
       mustOwn(caller, id)
       await db.write((tx) => advance(tx, mustOwn(caller, id), status))
+    },
+
+    /** As part of a write of others, marks as read what still reminds of a to-do, on every device: it is done, put off or gone. */
+    settleReminders(tx: Transaction, todoId: string): void {
+      const begin = reminderKey(todoId, '')
+      for (const deviceId of [...idsOf(''), household.mustHaveHouse().consoleDeviceId]) {
+        for (const row of db.select<NotificationRow>(OF_KEY, [deviceId, begin, `${begin}\uffff`])) advance(tx, row, 'read')
+      }
     },
 
     /** Throws 404. What was read stays read. */

@@ -3,6 +3,7 @@ import { BOUND_TEXT } from '../../db/rows.ts'
 import { spokenMoment } from '../../kit/spoken-time.ts'
 import { createWakeUp, type WakeUp } from '../../kit/wake-up.ts'
 import type { HouseholdService } from '../household/household.service.ts'
+import { reminderKey } from '../notifications/notifications.contract.ts'
 import type { NotificationsService } from '../notifications/notifications.service.ts'
 import { type TodoRow, TodoTable } from './todos.table.ts'
 
@@ -36,7 +37,7 @@ export function createReminders({ db, household, notifications, onFailed }: Remi
       body: bodyOf(row),
       category: 'REMINDER',
       data: { todoId: id },
-      dedupeKey: `todo:${id}:${row.remindAt}`,
+      dedupeKey: reminderKey(id, row.remindAt ?? ''),
       target: personId !== null && notifications.reaches(personId) ? { personId } : 'members',
     })
   }

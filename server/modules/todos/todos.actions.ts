@@ -10,6 +10,8 @@ import { listKeyOf, type TodosService } from './todos.service.ts'
 export interface TodoActionsDeps {
   todos: TodosService
   household: HouseholdService
+  /** Whether a reminder for this person would reach a device of theirs. */
+  reaches(personId: string): boolean
 }
 
 const { title, list, notes, recurrence, personId } = todoFields
@@ -26,14 +28,24 @@ const AddInput = z.strictObject({
 const FindInput = z
   .strictObject({ id: z.uuid().optional(), title: title.optional(), list: list.optional() })
   .refine((input) => input.id ?? input.title, { message: 'id or title is needed', path: ['title'] })
-const ListInput = z.strictObject({ list: list.optional(), status: z.enum(['open', 'completed', 'all']).default('open') })
+const ListInput = z.strictObject({
+  list: list.optional(),
+  status: z.enum(['open', 'completed', 'all']).default('open'),
+  mine: z.boolean().optional().describe('Only what is for who asks, or for nobody in particular.'),
+  until: moment.describe('Only what is due or reminds before then; with it without a time nothing.'),
+  reminders: z.boolean().optional().describe('Only what reminds, of those still to come.'),
+})
+const ClearInput = z.strictObject({ list: list.unwrap() })
 
 const MAX_SOUGHT = 1_000
+const MAX_LISTED = 500
+/** What of the to-dos is looked at for their times, and cleared in one go. */
+const MAX_LOOKED_AT = 5_000
 const MAX_SAID = 12
 const PLAIN = /^(?:to[- ]?dos?|tasks?)$/i
 
 /** What can be done with to-dos, each told in a sentence. */
-export function createTodoActions({ todos, household }: TodoActionsDeps): Action[] {
+export function createTodoActions({ todos, household, reaches }: TodoActionsDeps): Action[] {
   const place = () => household.get().household
   const said = (at: string) => spokenMoment(at, place())
   const nameOf = (name: string) => (/\blist$/i.test(name) ? name : `${name} list`)
@@ -75,10 +87,46 @@ export function createTodoActions({ todos, household }: TodoActionsDeps): Action
   const personOf = (input: z.output<typeof AddInput>, { caller, origin }: ActionCall): string | null | undefined =>
     input.personId === undefined && input.remindAt && ['chat', 'model'].includes(origin) ? caller.personId : input.personId
 
+  /** What is for somebody without a device is told to everybody. */
+  const remindsAll = ({ remindAt, personId }: Todo) => remindAt !== undefined && personId !== undefined && !reaches(personId)
+
+  /** What is open already and the same, but for its case. */
+  function sameOpen({ title: wanted, list: onWhich, ...times }: z.output<typeof AddInput>): Todo | undefined {
+    if (times.dueAt || times.remindAt || times.recurrence || times.notes) return undefined
+    const list = onWhich ? listMeant(onWhich) : ''
+    const open = todos.list({ status: 'open', list, limit: MAX_SOUGHT })
+    return open.find((todo) => listKeyOf(todo.title) === listKeyOf(wanted) && !todo.dueAt && !todo.remindAt)
+  }
+
+  /** Page by page, as many as are looked at. */
+  function allOpen(list: string | undefined): Todo[] {
+    const found: Todo[] = []
+    for (;;) {
+      const page = todos.list({ status: 'open', list, limit: MAX_LISTED, after: found.at(-1)?.id })
+      found.push(...page)
+      if (page.length < MAX_LISTED || found.length >= MAX_LOOKED_AT) return found
+    }
+  }
+
+  type Wanted = Pick<z.output<typeof ListInput>, 'mine' | 'until' | 'reminders'>
+
+  /** The open ones of certain times or people, by when they come. */
+  function among(open: Todo[], { mine, until, reminders }: Wanted, { caller }: ActionCall): Todo[] {
+    const now = new Date().toISOString()
+    const end = instant(until, 'body.until')
+    const timeOf = ({ dueAt, remindAt }: Todo) => (reminders ? remindAt : [dueAt, remindAt].filter((at) => at !== undefined).toSorted()[0])
+    return open
+      .filter(({ personId }) => !mine || personId === undefined || personId === caller.personId)
+      .filter(({ remindAt }) => !reminders || (remindAt !== undefined && remindAt > now))
+      .filter((todo) => end === undefined || (timeOf(todo) ?? end) < end)
+      .toSorted((a, b) => ((timeOf(a) ?? '~') < (timeOf(b) ?? '~') ? -1 : 1))
+  }
+
   function added(todo: Todo, { caller }: ActionCall): string {
     const again = todo.recurrence ? ' It comes again.' : ''
     if (todo.remindAt) {
       const name = todo.personId ? (household.person(todo.personId)?.displayName ?? 'you') : 'everyone'
+      if (remindsAll(todo)) return `${name} has no device here, so I will remind everyone ${said(todo.remindAt)}: ${todo.title}.${again}`
       const who = todo.personId && todo.personId === caller.personId ? 'you' : name
       return `I will remind ${who} ${said(todo.remindAt)}: ${todo.title}.${again}`
     }
@@ -89,10 +137,16 @@ export function createTodoActions({ todos, household }: TodoActionsDeps): Action
   const one = (todo: Todo, list: string | undefined) =>
     `${todo.title}${list === undefined && todo.list ? ` (${todo.list})` : ''}${todo.dueAt && !todo.completedAt ? ` (due ${said(todo.dueAt)})` : ''}`
 
-  function listed(items: Todo[], list: string | undefined, status: 'open' | 'completed' | 'all'): string {
+  /** What reminds, with when. */
+  const reminding = (items: Todo[]): string =>
+    items.length === 0
+      ? 'There are no reminders.'
+      : `I will remind you of ${spokenList(items.slice(0, MAX_SAID).map((todo) => `${todo.title} ${said(todo.remindAt ?? '')}`))}.`
+
+  function listed(items: Todo[], total: number, list: string | undefined, status: 'open' | 'completed' | 'all'): string {
     const where = list ? `the ${nameOf(list)}` : 'the to-do list'
     if (items.length === 0) return status === 'completed' ? `Nothing on ${where} is done yet.` : `There is nothing on ${where}.`
-    const more = items.length - MAX_SAID
+    const more = total - MAX_SAID
     const names = items.slice(0, MAX_SAID).map((todo) => one(todo, list))
     const all = spokenList(more > 0 ? [...names, `${more} more`] : names)
     return status === 'completed' ? `Done on ${where}: ${all}.` : `On ${where}: ${all}.`
@@ -105,6 +159,11 @@ export function createTodoActions({ todos, household }: TodoActionsDeps): Action
       input: AddInput,
       risk: 'low',
       async run(input, call) {
+        const there = sameOpen(input)
+        if (there) {
+          const where = there.list ? nameOf(there.list) : 'to-do list'
+          return { output: `${there.title} is on the ${where} already.`, data: { ...there, wasThere: true } }
+        }
         const todo = await todos.create({
           ...input,
           list: input.list ? listMeant(input.list) || null : null,
@@ -112,7 +171,7 @@ export function createTodoActions({ todos, household }: TodoActionsDeps): Action
           remindAt: instant(input.remindAt, 'body.remindAt'),
           personId: personOf(input, call),
         })
-        return { output: added(todo, call), data: todo }
+        return { output: added(todo, call), data: { ...todo, ...(remindsAll(todo) && { remindsAll: true }) } }
       },
     }),
     action({
@@ -124,6 +183,31 @@ export function createTodoActions({ todos, household }: TodoActionsDeps): Action
         const { todo, next } = await todos.complete(find(input).id)
         const at = next?.dueAt ?? next?.remindAt
         return { output: `I ticked off ${todo.title}${onList(todo.list)}.${at ? ` It comes again ${said(at)}.` : ''}`, data: todo }
+      },
+    }),
+    action({
+      name: 'reopen_todo',
+      description: 'Open a to-do again that was marked as done',
+      input: z.strictObject({ id: z.uuid() }),
+      risk: 'low',
+      async run({ id }) {
+        const todo = await todos.update(id, { completed: false })
+        return { output: `${todo.title} is open again.`, data: todo }
+      },
+    }),
+    action({
+      name: 'clear_list',
+      description: 'Take everything that is open off a list',
+      input: ClearInput,
+      risk: 'low',
+      modelAsks: true,
+      async run(input) {
+        const list = listSought(input.list) ?? ''
+        const items = allOpen(list)
+        const where = `the ${list ? nameOf(list) : 'to-do list'}`
+        await todos.removeAll(items.map(({ id }) => id))
+        const what = items.length === 1 ? `${items[0]?.title}` : `all ${items.length} things`
+        return { output: items.length === 0 ? `There is nothing on ${where}.` : `I took ${what} off ${where}.`, data: { list, items } }
       },
     }),
     action({
@@ -141,10 +225,17 @@ export function createTodoActions({ todos, household }: TodoActionsDeps): Action
       description: 'Tell what is to be done, or what is on a list',
       input: ListInput,
       risk: 'low',
-      async run(input) {
+      async run(input, call) {
+        const { status } = input
         const list = listSought(input.list)
-        const items = todos.list({ status: input.status, list, limit: 500 })
-        return { output: listed(items, list, input.status), data: items }
+        if (status === 'open' && (input.mine || input.until || input.reminders)) {
+          const found = among(allOpen(list), input, call)
+          const output = input.reminders ? reminding(found) : listed(found, found.length, list, status)
+          return { output, data: { items: found.slice(0, MAX_LISTED), total: found.length } }
+        }
+        const items = todos.list({ status, list, limit: MAX_LISTED })
+        const total = status === 'open' ? todos.countOpen(list) : items.length
+        return { output: listed(items, total, list, status), data: { items, total } }
       },
     }),
   ]

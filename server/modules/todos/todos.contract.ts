@@ -41,6 +41,10 @@ export const todoFields = {
 }
 const { title, ...rest } = todoFields
 const readOnly = ['id', 'createdAt', 'completedAt'] as const
+const completion = {
+  completed: z.boolean().optional(),
+  completedAt: z.string().max(40).nullable().optional().describe('Null opens it again; any time completes it now.'),
+}
 
 export const todosContract = {
   list: endpoint({
@@ -52,6 +56,7 @@ export const todosContract = {
       status: z.enum(['open', 'completed', 'all']).default('all'),
       list: z.string().max(100).optional(),
       limit: z.coerce.number().int().min(1).max(500).default(500),
+      after: z.uuid().optional().describe('The last one of the page before; it may have been completed since, not deleted.'),
     }),
     returns: z.array(Todo),
   }),
@@ -76,9 +81,9 @@ export const todosContract = {
     method: 'PATCH',
     path: '/api/todos/{id}',
     access: 'member',
-    summary: 'Change a to-do, or with `completed` open it again',
+    summary: 'Change a to-do, complete it, or open it again',
     params: ById,
-    body: editable({ ...z.object(todoFields).partial().shape, completed: z.boolean().optional() }, readOnly),
+    body: editable({ ...z.object(todoFields).partial().shape, ...completion }, readOnly),
     returns: Todo,
   }),
   complete: endpoint({

@@ -14,6 +14,8 @@ export interface TodosDeps {
   household: HouseholdService
   events: EventBus
   reminders: WakeUp
+  /** Settles the notifications that remind of a to-do, wherever they are shown. */
+  settle(tx: Transaction, todoId: string): void
 }
 
 type Status = 'open' | 'completed' | 'all'
@@ -28,16 +30,49 @@ interface ListQuery {
   /** A list's name in any case, empty for what is on none; all when absent. */
   list?: string | undefined
   limit: number
+  /** The last one of the page before. */
+  after?: string | undefined
 }
 
 const NO_FIELDS = { list: null, notes: null, dueAt: null, remindAt: null, recurrence: null, personId: null }
 const MAX_LISTS = 500
-const OPEN = [
-  `"completedAt" IS NULL AND "dueAt" > '' ORDER BY "dueAt", "createdAt"`,
-  `"completedAt" IS NULL AND "dueAt" IS NULL ORDER BY "createdAt"`,
-]
-const COMPLETED = [`"completedAt" > '' ORDER BY "completedAt" DESC`]
-const SLICES: Record<Status, string[]> = { open: OPEN, completed: COMPLETED, all: [...OPEN, ...COMPLETED] }
+const REMOVED_AT_ONCE = 50
+
+/** A stretch of a list in which its order is that of an index. */
+interface Slice {
+  where: string
+  order: string
+  /** What follows a row in it. */
+  behind: string
+  valuesOf(row: TodoRow): string[]
+}
+
+const BEHIND = `(SELECT "rowid" FROM "todo" WHERE "id" = ${BOUND_TEXT})`
+const DUE: Slice = {
+  where: `"completedAt" IS NULL AND "dueAt" > ''`,
+  order: '"dueAt", "createdAt", "rowid"',
+  behind: `("dueAt", "createdAt", "rowid") > (${BOUND_TEXT}, ${BOUND_TEXT}, ${BEHIND})`,
+  valuesOf: ({ id, dueAt, createdAt }) => [dueAt ?? '', createdAt, id],
+}
+const UNDATED: Slice = {
+  where: '"completedAt" IS NULL AND "dueAt" IS NULL',
+  order: '"createdAt", "rowid"',
+  behind: `("createdAt", "rowid") > (${BOUND_TEXT}, ${BEHIND})`,
+  valuesOf: ({ id, createdAt }) => [createdAt, id],
+}
+const COMPLETED: Slice = {
+  where: `"completedAt" > ''`,
+  order: '"completedAt" DESC, "rowid" DESC',
+  behind: `("completedAt", "rowid") < (${BOUND_TEXT}, ${BEHIND})`,
+  valuesOf: ({ id, completedAt }) => [completedAt ?? '', id],
+}
+const SLICES: Record<Status, Slice[]> = { open: [DUE, UNDATED], completed: [COMPLETED], all: [DUE, UNDATED, COMPLETED] }
+
+/** In which stretch a page goes on; one that was completed since is still where it was among the open ones. */
+function sliceOf({ completedAt, dueAt }: TodoRow, status: Status): Slice {
+  if (status === 'completed' || (status === 'all' && completedAt !== null)) return COMPLETED
+  return dueAt === null ? UNDATED : DUE
+}
 
 /** Goes from name to name in the index, however many to-dos there are. */
 const LISTS = `WITH RECURSIVE "keys"("key") AS (SELECT MIN("listKey") FROM "todo" WHERE "listKey" > ''
@@ -60,7 +95,7 @@ const toTodo = ({ id, title, createdAt, ...row }: TodoRow): Todo => {
 export type TodosService = ReturnType<typeof createTodosService>
 
 /** What is to be done, on lists or on none. */
-export function createTodosService({ db, household, events, reminders }: TodosDeps) {
+export function createTodosService({ db, household, events, reminders, settle }: TodosDeps) {
   const zone = () => household.get().household.timezone
   const now = () => new Date().toISOString()
 
@@ -118,6 +153,7 @@ export function createTodosService({ db, household, events, reminders }: TodosDe
     const next = nextOf(row)
     const at = now()
     tx.update(TodoTable, row.id, { completedAt: at, updatedAt: at, reminderAt: null, nextId: next?.id ?? row.nextId })
+    settle(tx, row.id)
     changed(tx, row.id)
     tx.afterCommit(() => events.publish(todoCompleted, { todoId: row.id, title: row.title }))
     if (next) insert(tx, next)
@@ -139,6 +175,13 @@ export function createTodosService({ db, household, events, reminders }: TodosDe
       nextId: next && !isNextOpen ? row.nextId : null,
     })
     changed(tx, row.id)
+  }
+
+  function removeIn(tx: Transaction, row: TodoRow): Todo {
+    tx.remove(TodoTable, { id: row.id })
+    settle(tx, row.id)
+    changed(tx, row.id)
+    return toTodo(row)
   }
 
   function changesOf(row: TodoRow, { completed: _, ...changes }: TodoChanges): Partial<TodoRow> {
@@ -164,6 +207,7 @@ export function createTodosService({ db, household, events, reminders }: TodosDe
       const patch = changesOf(row, changes)
       if (Object.keys(changes).some((key) => key !== 'completed')) {
         tx.update(TodoTable, id, { ...patch, updatedAt: now() })
+        if (patch.reminderAt !== undefined) settle(tx, id)
         changed(tx, id)
       }
       if (changes.completed === true) completeIn(tx, mustGet(id))
@@ -173,16 +217,26 @@ export function createTodosService({ db, household, events, reminders }: TodosDe
   }
 
   return {
-    /** Open ones first by when they are due, those without a time after them; completed ones newest first. */
-    list({ status, list, limit }: ListQuery): Todo[] {
+    /** Throws 404 where `after` is gone. Open ones first by when they are due, those without a time after them; completed ones newest first. */
+    list({ status, list, limit, after }: ListQuery): Todo[] {
       const rows: TodoRow[] = []
-      const filter = list === undefined ? '' : `"listKey" = ${BOUND_TEXT} AND `
-      for (const slice of SLICES[status]) {
+      const last = after === undefined ? undefined : mustGet(after)
+      const begin = last && sliceOf(last, status)
+      const [filter, key] = list === undefined ? ['', []] : [`"listKey" = ${BOUND_TEXT} AND `, [listKeyOf(list)]]
+      for (const slice of SLICES[status].slice(begin ? SLICES[status].indexOf(begin) : 0)) {
         if (rows.length === limit) break
-        const parameters = [...(list === undefined ? [] : [listKeyOf(list)]), limit - rows.length]
-        rows.push(...db.select<TodoRow>(`SELECT * FROM "todo" WHERE ${filter}${slice} LIMIT (? + 0)`, parameters))
+        const [behind, values] = last && slice === begin ? [` AND ${slice.behind}`, slice.valuesOf(last)] : ['', []]
+        const sql = `SELECT * FROM "todo" WHERE ${filter}${slice.where}${behind} ORDER BY ${slice.order} LIMIT (? + 0)`
+        rows.push(...db.select<TodoRow>(sql, [...key, ...values, limit - rows.length]))
       }
       return rows.map(toTodo)
+    },
+
+    /** How many are open, of a list or of all. */
+    countOpen(list?: string): number {
+      const filter = list === undefined ? '' : ` AND "listKey" = ${BOUND_TEXT}`
+      const sql = `SELECT COUNT(*) AS "count" FROM "todo" WHERE "completedAt" IS NULL${filter}`
+      return db.select<{ count: number }>(sql, list === undefined ? [] : [listKeyOf(list)])[0]?.count ?? 0
     },
 
     /** By name; a list is there as long as something is on it, done or not. */
@@ -215,19 +269,23 @@ export function createTodosService({ db, household, events, reminders }: TodosDe
         if (mustGet(id).completedAt !== null) return
         const remindAt = new Date(Date.now() + minutes * 60_000).toISOString()
         tx.update(TodoTable, id, { remindAt, reminderAt: remindAt, updatedAt: now() })
+        settle(tx, id)
         changed(tx, id)
       })
       return toTodo(mustGet(id))
     },
 
     /** Throws 404. */
-    async remove(id: string): Promise<Todo> {
-      return db.write((tx) => {
-        const row = mustGet(id)
-        tx.remove(TodoTable, { id })
-        changed(tx, id)
-        return toTodo(row)
-      })
+    remove: (id: string): Promise<Todo> => db.write((tx) => removeIn(tx, mustGet(id))),
+
+    /** Some at a time; those that are gone already are left out. */
+    async removeAll(ids: readonly string[]): Promise<void> {
+      for (let at = 0; at < ids.length; at += REMOVED_AT_ONCE) {
+        await db.write((tx) => {
+          const rows = ids.slice(at, at + REMOVED_AT_ONCE).flatMap((id) => db.get(TodoTable, id) ?? [])
+          for (const row of rows) removeIn(tx, row)
+        })
+      }
     },
   }
 }

@@ -68,6 +68,12 @@ export function createDurations({ words }: Pick<Language, 'words'>, numbers: Num
     return { end: unit.end, amount, unit: unit.value.unit }
   }
 
+  /** `1h30`: a bare number behind whole hours. */
+  function minutesBehind(said: readonly string[], at: number, parts: Duration['parts']) {
+    const isBare = parts.length === 1 && parts[0]?.unit === 'hours' && /^[0-5]?\d$/.test(said[at] ?? '') && !part(said, at)
+    return isBare && Number(said[at]) > 0 ? { end: at + 1, amount: Number(said[at]), unit: 'minutes' as const } : null
+  }
+
   return {
     /** The durations that begin at a word, the longest first. */
     at(said: readonly string[], from: number): DurationSpan[] {
@@ -75,7 +81,8 @@ export function createDurations({ words }: Pick<Language, 'words'>, numbers: Num
       const parts: Duration['parts'] = []
       let at = from
       for (let count = 0; count < MOST_PARTS; count++) {
-        const next = part(said, at) ?? (count > 0 && numbers.and.has(said[at] ?? '') ? part(said, at + 1) : null)
+        const next =
+          minutesBehind(said, at, parts) ?? part(said, at) ?? (count > 0 && numbers.and.has(said[at] ?? '') ? part(said, at + 1) : null)
         if (!next || (count > 0 && MS[next.unit] >= MS[(parts.at(-1) as Duration['parts'][number]).unit])) break
         parts.push({ amount: next.amount, unit: next.unit })
         at = next.end

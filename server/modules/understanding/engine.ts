@@ -116,6 +116,7 @@ export function createEngine(language: Language) {
         isTaskList: (list) => list === null || wordsOf(list).some((word) => tasks.has(word)),
         wordsOf: (value) => wordsOf(value, expansions),
         said: (from, to) => spoken(sentence, from, to),
+        isNegative: (at) => /(?:^|\s)[-−–]$/.test(sentence.text.slice(0, sentence.tokens[at]?.start)) && /^\d/.test(said[at] ?? ''),
       }
       const forms = [...candidates(said)].filter(
         ({ unless, program }) => (said.length <= MANY_WORDS || program.open <= 1) && !said.some((word) => unless.has(word)),

@@ -12,6 +12,7 @@ import { mediaAnswers } from './answers/media.ts'
 import { memoryAnswers } from './answers/memory.ts'
 import { thingAnswers } from './answers/things.ts'
 import { timerAnswers } from './answers/timers.ts'
+import { undoAnswers } from './answers/undo.ts'
 import { isForGuests, isIntentForGuests } from './guest-intents.ts'
 import { createSpeech } from './speech.ts'
 import type { Understanding } from './understanding.ts'
@@ -48,6 +49,7 @@ const ANSWERS: Answers = {
   ...mediaAnswers,
   ...thingAnswers,
   ...factAnswers,
+  ...undoAnswers,
 }
 
 /** Does what sentences ask for and says so, without any model. */
@@ -80,7 +82,10 @@ export function createGrammarReplies({
 
   return {
     /** Null where it is not understood, or where it may be and the house knows nothing of it. */
-    async answer(text: string, call: ActionCall & { lastSources: readonly MessageSource[] }): Promise<GrammarReply | null> {
+    async answer(
+      text: string,
+      call: ActionCall & { lastSources: readonly MessageSource[]; lastCalls?: readonly ToolCall[] },
+    ): Promise<GrammarReply | null> {
       await understanding.prepare()
       const context = contextOf(call.caller)
       const understood = understanding.understand(text, context)
@@ -98,6 +103,7 @@ export function createGrammarReplies({
         household: houseFor(call.caller),
         speaker: context.speakerPerson,
         lastSources: call.lastSources,
+        lastCalls: call.lastCalls ?? [],
         call,
         has(action) {
           const spec = actions.find(action)

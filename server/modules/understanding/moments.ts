@@ -35,8 +35,8 @@ function readings(clock: Clock, purpose: Purpose, dated: boolean): Clock[] {
   if (!clock.open || clock.hour >= 12) return [clock]
   const later = { ...clock, hour: clock.hour + 12 }
   if (purpose === 'alarm') return clock.hour >= 5 || dated ? [clock] : [clock, later]
-  if (dated) return clock.hour < EARLY ? [later] : [clock]
-  return [clock, later]
+  if (clock.hour < EARLY) return [later]
+  return dated ? [clock] : [clock, later]
 }
 
 /** Decides what was said against the clock of the household; null where it is over for good. */

@@ -23,6 +23,8 @@ export interface SlotHelp {
   wordsOf(text: string): string[]
   /** What was said from one word up to another. */
   said(from: number, to: number): string
+  /** Whether a minus stands before the number at a word. */
+  isNegative(at: number): boolean
 }
 
 const MAX_TIMER_MS = 366 * 24 * 3_600_000
@@ -93,12 +95,41 @@ function eventAdd(slots: Slots, help: SlotHelp): Slots | null {
   }
 }
 
-function alarm(slots: Slots, help: SlotHelp): Slots | null {
+function alarm({ hour, ...slots }: Slots, help: SlotHelp): Slots | null {
+  if (typeof hour === 'number' && !(Number.isInteger(hour) && hour >= 0 && hour <= 24)) return null
   const { when: _, then: __, ...rest } = slots
-  const decided = moment(slots, help, 'alarm')
+  // `set alarm 6`
+  const clock = typeof hour === 'number' ? { when: { clock: { hour: hour % 24, minute: 0, open: hour > 0 && hour <= 12 } } } : {}
+  const decided = moment({ ...slots, ...clock }, help, 'alarm')
   if (!decided) return decided === undefined ? rest : null
   if (!decided.timed || (decided.at <= help.now && !decided.recurrence)) return null
   return { ...rest, endsAt: iso(decided.at), ...(decided.recurrence && { recurrence: decided.recurrence }) }
+}
+
+/** Which event is meant, on its day where one was said. */
+function eventRemove(slots: Slots, help: SlotHelp): Slots | null {
+  const { when: _, then: __, ...rest } = slots
+  const decided = moment(slots, help, 'event')
+  if (decided === null) return null
+  const day = decided?.at.startOf('day')
+  return day ? { ...rest, from: iso(day), to: iso(day.plus({ days: 1 })) } : rest
+}
+
+const two = (value: number) => String(value).padStart(2, '0')
+
+/** To which day or time of day; what was not said stays. */
+function eventMove(slots: Slots, help: SlotHelp): Slots | null {
+  const { when, ...rest } = slots
+  const { day, clock, partOfDay, recurrence, inTime } = (when ?? {}) as When
+  if (recurrence || inTime || (!day && !clock && partOfDay === undefined)) return null
+  const decided = moment(slots, help, 'event')
+  if (!decided) return null
+  const isTimed = clock !== undefined || partOfDay !== undefined
+  return {
+    ...rest,
+    ...(day && { day: decided.at.toISODate() }),
+    ...(isTimed && { time: `${two(decided.at.hour)}:${two(decided.at.minute)}` }),
+  }
 }
 
 /** Which alarm is meant, where a time of day was said. */
@@ -145,6 +176,8 @@ function listItem(slots: Slots, help: SlotHelp): Slots {
 
 const withinReach = (slots: Slots) =>
   typeof slots.durationMs !== 'number' || (slots.durationMs >= 1_000 && slots.durationMs <= MAX_TIMER_MS)
+const isNegative = (captures: readonly Capture[], help: SlotHelp) =>
+  captures.some(({ as, start }) => as === 'duration' && help.isNegative(start))
 const isLevel = (level: unknown) => typeof level === 'number' && level >= 0 && level <= 100
 
 const finishers: Record<string, (slots: Slots, help: SlotHelp, captures: readonly Capture[]) => Slots | null> = {
@@ -152,15 +185,24 @@ const finishers: Record<string, (slots: Slots, help: SlotHelp, captures: readonl
   remind: reminder,
   todo_add: reminder,
   event_add: eventAdd,
+  event_remove: eventRemove,
+  event_move: eventMove,
+  todo_today({ period, ...slots }) {
+    const asked = period as Period | undefined
+    return asked ? { ...slots, from: iso(asked.from), to: iso(asked.to) } : slots
+  },
   alarm_set: alarm,
   alarm_cancel: alarmMeant,
   remind_ask: () => ({}),
   media_play: play,
   list_add: listItems,
+  list_need: listItems,
+  list_ask: (slots, help) => ({ list: help.readers.shoppingList(help.context.names.lists), ...slots }),
+  list_clear: (slots, help) => ({ list: help.readers.shoppingList(help.context.names.lists), ...slots }),
   list_complete: listItem,
   list_remove: listItem,
   list_show: (slots, help) => ({ list: help.readers.shoppingList(help.context.names.lists), ...slots }),
-  timer_set: (slots) => (withinReach(slots) ? slots : null),
+  timer_set: (slots, help, captures) => (withinReach(slots) ? { ...slots, ...(isNegative(captures, help) && { negative: true }) } : null),
   timer_add: (slots) => (withinReach(slots) ? slots : null),
   timer_reduce: (slots) => (withinReach(slots) ? slots : null),
   volume_set: (slots) => {

@@ -38,5 +38,8 @@ export function tokenize(text: string, expansions: ReadonlyMap<string, readonly 
 export function said({ text, tokens }: Sentence, from: number, to: number): string {
   const [first, last] = [tokens[from], tokens[to - 1]]
   if (!first || !last) return ''
-  return text.slice(first.start, last.end).replaceAll(/\s+/g, ' ').trim()
+  const whole = text.slice(first.start, last.end)
+  // `AA batteries (x4)`
+  const isOpen = whole.lastIndexOf('(') > whole.lastIndexOf(')') && text.slice(last.end).startsWith(')')
+  return (isOpen ? `${whole})` : whole).replaceAll(/\s+/g, ' ').trim()
 }

@@ -1,5 +1,5 @@
 import type { ActionCall, ActionResult } from '../../../kit/actions.ts'
-import type { MessageSource } from '../../chat/chat.contract.ts'
+import type { MessageSource, ToolCall } from '../../chat/chat.contract.ts'
 import type { Household, Person } from '../../household/household.contract.ts'
 import type { Speech } from '../speech.ts'
 import type { UnderstandingNames } from '../understood.ts'
@@ -19,6 +19,8 @@ export interface AnswerHelp {
   household: { household: Household; persons: Person[] }
   speaker: Person | null
   lastSources: readonly MessageSource[]
+  /** What was done last in this conversation, if that is not long ago. */
+  lastCalls: readonly ToolCall[]
   call: ActionCall
   /** Whether there is such an action and this caller may have it done. */
   has(action: string): boolean

@@ -1,8 +1,11 @@
 import { z } from 'zod'
+import { AppError } from '../../../kit/errors.ts'
 import { CalendarEvent } from '../../calendar/calendar.contract.ts'
-import { type AnswerHelp, type Answers, given, text } from './answer.ts'
+import { type AnswerHelp, type Answers, given, type Slots, text } from './answer.ts'
 
 const Events = z.array(CalendarEvent)
+const Removed = CalendarEvent.extend({ occurrenceOnly: z.boolean().optional() })
+const Reminders = z.object({ items: z.array(z.object({ title: z.string(), remindAt: z.string() })) })
 const NONE = 'cannot_calendar'
 const AHEAD_DAYS = 90
 const MOST_SAID = 12
@@ -23,10 +26,34 @@ function say(events: readonly CalendarEvent[], { speech }: AnswerHelp): string {
     .join(' ')
 }
 
+/** What reminds the speaker then. */
+async function remindersIn(from: string, to: string, { run, has, speech }: AnswerHelp): Promise<string> {
+  if (!has('list_todos')) return ''
+  const { data } = await run('list_todos', { mine: true, reminders: true, until: to }, NONE)
+  const items = Reminders.safeParse(data).data?.items.filter(({ remindAt }) => remindAt >= from) ?? []
+  const said = items.slice(0, MOST_SAID).map(({ title, remindAt }) => speech.say('event_at', { title, time: speech.time(remindAt) }))
+  return said.length === 0 ? '' : speech.say('reminders_then', { items: speech.list(said) })
+}
+
+const told = ({ title, startAt, allDay }: Pick<CalendarEvent, 'title' | 'startAt' | 'allDay'>, { speech }: AnswerHelp) => ({
+  title,
+  time: allDay ? speech.day(startAt) : speech.moment(startAt),
+})
+
+/** Says in the speaker's language that there is no such event. */
+async function finding({ title }: Slots, { speech }: AnswerHelp, act: () => Promise<string>): Promise<string> {
+  try {
+    return await act()
+  } catch (error) {
+    if (error instanceof AppError && error.status === 404) return speech.say('no_such_event', { title: text(title) })
+    throw error
+  }
+}
+
 export const calendarAnswers: Answers = {
-  async event_add({ title, startAt, endAt, allDay, recurrence }, help) {
+  async event_add({ title, startAt, endAt, allDay, recurrence, personId }, help) {
     const { speech, run } = help
-    await run('add_event', given({ title, startAt, endAt, allDay: allDay || undefined, recurrence }), NONE)
+    await run('add_event', given({ title, startAt, endAt, allDay: allDay || undefined, recurrence, personId }), NONE)
     const time = allDay ? speech.day(text(startAt)) : speech.moment(text(startAt))
     const said = speech.say('event_added', { title: text(title), time })
     return recurrence ? `${said} ${speech.say('comes_again')}` : said
@@ -36,8 +63,22 @@ export const calendarAnswers: Answers = {
     const start = text(from) || now.toUTC().toISO() || ''
     const end = text(to) || now.plus({ days: 7 }).toUTC().toISO() || ''
     const events = await between(start, end, help)
-    return events.length === 0 ? help.speech.say('nothing_on') : say(events, help)
+    const reminders = await remindersIn(start, end, help)
+    return [events.length === 0 && reminders === '' ? help.speech.say('nothing_on') : say(events, help), reminders]
+      .filter(Boolean)
+      .join(' ')
   },
+  event_remove: (slots, help) =>
+    finding(slots, help, async () => {
+      const result = await help.run('remove_event', given({ title: slots.title, from: slots.from, to: slots.to }), NONE)
+      const removed = Removed.parse(result.data)
+      return help.told(result, removed.occurrenceOnly ? 'event_removed_once' : 'event_removed', told(removed, help))
+    }),
+  event_move: (slots, help) =>
+    finding(slots, help, async () => {
+      const result = await help.run('move_event', given({ title: slots.title, day: slots.day, time: slots.time }), NONE)
+      return help.told(result, 'event_moved', told(CalendarEvent.parse(result.data), help))
+    }),
   async event_next(_, help) {
     const now = help.speech.now()
     const events = await between(now.toUTC().toISO() ?? '', now.plus({ days: AHEAD_DAYS }).toUTC().toISO() ?? '', help)

@@ -1,7 +1,11 @@
 import { DateTime } from 'luxon'
+import { z } from 'zod'
 import { MEASURES } from '../measures.ts'
 import { type Answer, type AnswerHelp, type Answers, number, type Slots, text } from './answer.ts'
 import { recollect } from './memory.ts'
+
+/** What a list says of how much there is, where it shows less. */
+const Counted = z.object({ total: z.number() })
 
 const plainly =
   (key: string): Answer =>
@@ -62,7 +66,7 @@ async function houseStatus(_: Slots, { run, has, speech }: AnswerHelp) {
   const count = async (action: string, params: Record<string, unknown>, key: string) => {
     if (!has(action)) return []
     const { data } = await run(action, params, 'no_status')
-    const open = Array.isArray(data) ? data.length : 0
+    const open = Array.isArray(data) ? data.length : (Counted.safeParse(data).data?.total ?? 0)
     return open > 0 ? [{ said: speech.say(key, { count: open }), count: open }] : []
   }
   const now = speech.now()

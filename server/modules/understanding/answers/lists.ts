@@ -2,37 +2,74 @@ import { z } from 'zod'
 import { Todo } from '../../todos/todos.contract.ts'
 import { type AnswerHelp, type Answers, given, type Slots, text } from './answer.ts'
 
-const Todos = z.array(Todo)
+const Todos = z.object({ items: z.array(Todo), total: z.number() })
+type Found = z.output<typeof Todos>
+const Added = z.object({ remindsAll: z.boolean().optional(), wasThere: z.boolean().optional() })
 const NONE = 'cannot_lists'
 /** What the actions call the to-dos that are on no list. */
 const PLAIN = 'to-do'
 const MOST_SAID = 12
+const Cleared = z.object({ items: z.array(z.unknown()) })
 
-async function open(list: unknown, { run }: AnswerHelp): Promise<Todo[]> {
-  const { data } = await run('list_todos', given({ list, status: 'open' }), NONE)
-  return Todos.safeParse(data).data ?? []
+async function find(params: Record<string, unknown>, { run }: AnswerHelp): Promise<Found> {
+  const { data } = await run('list_todos', given({ status: 'open', ...params }), NONE)
+  return Todos.safeParse(data).data ?? { items: [], total: 0 }
 }
 
 const nameOf = (list: unknown, { speech }: AnswerHelp) =>
   text(list) ? speech.say('list_named', { list: text(list) }) : speech.say('todo_list')
 
+/** Without what stands on lists for shopping. */
+function withoutShopping({ items }: Found, { speech }: AnswerHelp): Todo[] {
+  const shopping = speech.say('words_shopping').split(' ')
+  return items.filter(({ list = '' }) => !shopping.some((word) => list.toLowerCase().includes(word)))
+}
+
 /** Everything there is to do, on whatever list but those for shopping. */
 async function toDo(help: AnswerHelp): Promise<string> {
+  const found = await find({}, help)
+  const todos = withoutShopping(found, help)
+  return listed({ items: todos, total: found.total - found.items.length + todos.length }, help.speech.say('todo_list'), help)
+}
+
+/** The speaker's and nobody's in particular, that is due or reminds today or before. */
+async function dueThen({ from, to }: Slots, help: AnswerHelp): Promise<string> {
   const { speech } = help
-  const shopping = speech.say('words_shopping').split(' ')
-  const todos = (await open(undefined, help)).filter(({ list = '' }) => !shopping.some((word) => list.toLowerCase().includes(word)))
-  return listed(todos, speech.say('todo_list'), help)
+  const now = speech.now().toUTC().toISO() ?? ''
+  const until = text(to) || speech.now().plus({ days: 1 }).startOf('day').toUTC().toISO()
+  const found = withoutShopping(await find({ mine: true, until }, help), help)
+  // What is overdue is to be done today, not on a day to come.
+  const begin = text(from) > now ? text(from) : ''
+  const todos = found.filter(({ dueAt, remindAt }) => [dueAt, remindAt].some((at) => at !== undefined && at >= begin))
+  if (todos.length === 0) return speech.say(begin ? 'nothing_then' : 'nothing_today')
+  return speech.say(begin ? 'todo_then' : 'todo_today', { items: shortened(todos, todos.length, help) })
+}
+
+/** What the speaker is reminded of, with when. */
+async function reminders(help: AnswerHelp): Promise<string> {
+  const { speech } = help
+  const { items, total } = await find({ mine: true, reminders: true }, help)
+  if (total === 0) return speech.say('no_reminders')
+  const said = items
+    .slice(0, MOST_SAID)
+    .map(({ title, remindAt }) => speech.say('reminder_at', { title, time: speech.moment(remindAt ?? '') }))
+  if (total > said.length) said.push(speech.say('more', { count: total - said.length }))
+  return speech.say('reminders_shown', { items: said.join('; ') })
 }
 
 async function show(list: unknown, help: AnswerHelp): Promise<string> {
-  return listed(await open(list ?? PLAIN, help), nameOf(list, help), help)
+  return listed(await find({ list: list ?? PLAIN }, help), nameOf(list, help), help)
 }
 
-function listed(todos: readonly Todo[], name: string, { speech }: AnswerHelp): string {
-  if (todos.length === 0) return speech.say('list_empty', { list: name })
+function shortened(todos: readonly Todo[], total: number, { speech }: AnswerHelp): string {
   const said = todos.slice(0, MOST_SAID).map(({ title }) => title)
-  if (todos.length > MOST_SAID) said.push(speech.say('more', { count: todos.length - MOST_SAID }))
-  return speech.say('list_shown', { list: name, items: speech.list(said) })
+  if (total > said.length) said.push(speech.say('more', { count: total - said.length }))
+  return speech.list(said)
+}
+
+function listed({ items, total }: Found, name: string, help: AnswerHelp): string {
+  if (items.length === 0) return help.speech.say('list_empty', { list: name })
+  return help.speech.say('list_shown', { list: name, items: shortened(items, total, help) })
 }
 
 async function each(action: string, key: string, { item, items, list }: Slots, help: AnswerHelp): Promise<string> {
@@ -45,22 +82,50 @@ async function each(action: string, key: string, { item, items, list }: Slots, h
 }
 
 async function add({ items, list }: Slots, help: AnswerHelp): Promise<string> {
-  const titles = (items as unknown[]).map(text)
-  for (const title of titles) await help.run('add_todo', given({ title, list }), NONE)
-  return help.speech.say('list_added', { items: help.speech.list(titles), list: nameOf(list, help) })
+  const { speech } = help
+  const fresh: string[] = []
+  const there: string[] = []
+  for (const title of (items as unknown[]).map(text)) {
+    const { data } = await help.run('add_todo', given({ title, list }), NONE)
+    if (Added.safeParse(data).data?.wasThere) there.push(title)
+    else fresh.push(title)
+  }
+  return [
+    fresh.length > 0 && speech.say('list_added', { items: speech.list(fresh), list: nameOf(list, help) }),
+    there.length > 0 && speech.say('list_there', { items: speech.list(there), list: nameOf(list, help), count: there.length }),
+  ]
+    .filter(Boolean)
+    .join(' ')
+}
+
+async function clear({ list }: Slots, help: AnswerHelp): Promise<string> {
+  const result = await help.run('clear_list', { list: list ?? PLAIN }, NONE)
+  const items = Cleared.safeParse(result.data).data?.items ?? []
+  if (items.length === 0) return help.speech.say('list_empty', { list: nameOf(list, help) })
+  const said = help.told(result, 'list_cleared', { list: nameOf(list, help), count: items.length })
+  return `${said} ${help.speech.say('can_undo')}`
 }
 
 async function remind({ title, personId, person, who, remindAt, dueAt, recurrence, timed }: Slots, help: AnswerHelp): Promise<string> {
   const { run, speech } = help
-  await run('add_todo', given({ title, personId, remindAt, dueAt, recurrence }), NONE)
+  const { data } = await run('add_todo', given({ title, personId, remindAt, dueAt, recurrence }), NONE)
+  const isForAll = Added.safeParse(data).data?.remindsAll === true
   const values = { title: text(title), name: text(person), time: remindAt ? speech.moment(text(remindAt)) : '' }
   if (!remindAt) return speech.say(who === undefined ? 'todo_added' : 'reminder_untimed', values)
-  const said = speech.say(who === 'person' ? 'reminder_for' : who === 'all' ? 'reminder_all' : 'reminder_set', values)
+  const said = speech.say(
+    isForAll && values.name ? 'reminder_no_device' : who === 'person' ? 'reminder_for' : who === 'all' ? 'reminder_all' : 'reminder_set',
+    values,
+  )
   return [said, recurrence && speech.say('comes_again'), !timed && !recurrence && speech.say('reminder_morning')].filter(Boolean).join(' ')
 }
 
 export const listAnswers: Answers = {
   list_add: add,
+  list_need: add,
+  list_ask: async ({ list }, help) => help.speech.say('list_add_what', { list: nameOf(list, help) }),
+  list_clear: clear,
+  todo_today: dueThen,
+  reminders_show: (_, help) => reminders(help),
   todo_add: remind,
   remind,
   remind_ask: async (_, { speech }) => speech.say('remind_of_what'),
@@ -69,7 +134,7 @@ export const listAnswers: Answers = {
   list_show: ({ list, list_is }, help) => (list_is === 'todo' ? toDo(help) : show(list, help)),
   async list_has({ item, list }, help) {
     const wanted = text(item).toLowerCase()
-    const there = (await open(list ?? PLAIN, help)).some(
+    const there = (await find({ list: list ?? PLAIN }, help)).items.some(
       ({ title }) => title.toLowerCase().includes(wanted) || wanted.includes(title.toLowerCase()),
     )
     return help.speech.say(there ? 'list_has' : 'list_has_not', { item: text(item), list: nameOf(list, help) })

@@ -104,11 +104,13 @@ async function cancelAlarm({ all: every, at, personId }: Slots, help: AnswerHelp
 }
 
 export const timerAnswers: Answers = {
-  timer_set: async ({ durationMs, name }, help) =>
-    help.told(await help.run('set_timer', given({ durationMs, name }), NONE), name ? 'timer_set_named' : 'timer_set', {
+  timer_set: async ({ durationMs, name, negative }, help) => {
+    if (negative) return help.speech.say('timer_negative')
+    return help.told(await help.run('set_timer', given({ durationMs, name }), NONE), name ? 'timer_set_named' : 'timer_set', {
       name: text(name),
       duration: help.speech.duration(number(durationMs) ?? 0),
-    }),
+    })
+  },
   timer_ask: async (_, { speech }) => speech.say('timer_how_long'),
   timer_cancel: (slots, help) =>
     asking(help, 'timer', async () => help.told(await help.run('cancel_timer', which(slots), NONE), 'timer_cancelled')),
