@@ -2,7 +2,7 @@ import { defineConfig } from 'vite'
 
 /** Files that run in processes and threads of their own are started by their address, beside the server's. */
 const STARTED_BY_ADDRESS = [
-  'server/modules/models/llama-host.ts',
+  'server/modules/models/llama/llama-host.ts',
   'server/modules/memory/vectors/graph-worker.ts',
   'server/modules/calendar/ics-worker.ts',
 ]

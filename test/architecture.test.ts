@@ -37,7 +37,7 @@ const rules: { from: RegExp; may: RegExp; because: string }[] = [
 const readsEnvironment: Record<string, string> = {
   'server/server.ts': 'hands it to config.ts',
   'server/cli/terminal.ts': 'hands it to config.ts',
-  'server/modules/models/llama-child.ts': 'passes an allow-list of it to the model process',
+  'server/modules/models/llama/llama-child.ts': 'passes an allow-list of it to the model process',
   'main/main.ts': 'passes it to the server process',
 }
 

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { describe, expect, test, vi } from 'vitest'
-import { prefixesFor } from '../../server/modules/models/embedding-prefixes.ts'
-import { createGgufEmbedder, type GgufEmbedder } from '../../server/modules/models/gguf-embedder.ts'
-import { createModelFiles } from '../../server/modules/models/model-files.ts'
-import { createModelShelf } from '../../server/modules/models/model-shelf.ts'
+import { prefixesFor } from '../../server/modules/models/embedding/embedding-prefixes.ts'
+import { createGgufEmbedder, type GgufEmbedder } from '../../server/modules/models/embedding/gguf-embedder.ts'
+import { createModelFiles } from '../../server/modules/models/shelf/model-files.ts'
+import { createModelShelf } from '../../server/modules/models/shelf/model-shelf.ts'
 import { writeScriptedGguf } from '../support/scripted-gguf.ts'
 import { isAlive, log, modelsFolder, until } from './llm-harness.ts'
 

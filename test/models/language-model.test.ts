@@ -1,6 +1,6 @@
 import { readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { describe, expect, test, vi } from 'vitest'
-import { createModelFiles } from '../../server/modules/models/model-files.ts'
+import { createModelFiles } from '../../server/modules/models/shelf/model-files.ts'
 import { SCRIPTS, writeScriptedGguf } from '../support/scripted-gguf.ts'
 import { ask, llmOver, modelsFolder, startedLlm, until } from './llm-harness.ts'
 

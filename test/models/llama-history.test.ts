@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { alternating, fitHistory } from '../../server/modules/models/llama-history.ts'
+import { alternating, fitHistory } from '../../server/modules/models/llama/llama-history.ts'
 import type { LlmMessage } from '../../server/modules/models/llm.ts'
 import { assistant, system, user } from './llm-harness.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nextSlice } from '../../server/modules/models/llama-prefill.ts'
+import { nextSlice } from '../../server/modules/models/llama/llama-prefill.ts'
 
 test.each([
   ['grows with a quick machine, one step at a time', 64, 10, 128],

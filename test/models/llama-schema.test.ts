@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { grammarSchema, withoutNulls } from '../../server/modules/models/llama-schema.ts'
+import { grammarSchema, withoutNulls } from '../../server/modules/models/llama/llama-schema.ts'
 
 describe('schemas for grammars', () => {
   test('keep what llama.cpp knows', () => {

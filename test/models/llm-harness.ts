@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { createLog } from '../../server/kit/log.ts'
 import { createLanguageModel } from '../../server/modules/models/language-model.ts'
 import type { GenerateRequest, GenerateResult, Llm, LlmMessage } from '../../server/modules/models/llm.ts'
-import { createModelFiles } from '../../server/modules/models/model-files.ts'
-import { createModelShelf } from '../../server/modules/models/model-shelf.ts'
+import { createModelFiles } from '../../server/modules/models/shelf/model-files.ts'
+import { createModelShelf } from '../../server/modules/models/shelf/model-shelf.ts'
 import { writeScriptedGguf } from '../support/scripted-gguf.ts'
 
 export const log = createLog('silent')

@@ -5,8 +5,8 @@ import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Engine } from '../../server/modules/models/llm.ts'
-import { createOpenAiClient } from '../../server/modules/models/openai-client.ts'
-import { createOpenAiHost } from '../../server/modules/models/openai-host.ts'
+import { createOpenAiClient } from '../../server/modules/models/openai-host/openai-client.ts'
+import { createOpenAiHost } from '../../server/modules/models/openai-host/openai-host.ts'
 import { ask, llmOver, modelsFolder, system, until, user } from './llm-harness.ts'
 
 interface Completion {

@@ -2,13 +2,13 @@ import { basename } from 'node:path'
 import { AppError } from '../../kit/errors.ts'
 import type { Logger } from '../../kit/log.ts'
 import { createGenerationQueue } from './generation-queue.ts'
-import { modelUnavailable } from './llama-reply.ts'
-import { createLlamaRunner, type LlamaRuntime } from './llama-runner.ts'
+import { modelUnavailable } from './llama/llama-reply.ts'
+import { createLlamaRunner, type LlamaRuntime } from './llama/llama-runner.ts'
 import { type Engine, type EngineState, type GenerateResult, type Llm, type LlmChoice, NO_MODEL } from './llm.ts'
 import { SHAPE } from './memory-need.ts'
-import type { ModelFile, ModelFiles } from './model-files.ts'
 import type { LlmStatus } from './models.contract.ts'
-import { createOpenAiHost } from './openai-host.ts'
+import { createOpenAiHost } from './openai-host/openai-host.ts'
+import type { ModelFile, ModelFiles } from './shelf/model-files.ts'
 
 interface LanguageModelDeps {
   /** Those that can speak. */

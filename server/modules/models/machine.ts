@@ -1,6 +1,6 @@
 import { totalmem } from 'node:os'
 import type { Logger } from '../../kit/log.ts'
-import { startLlamaChild } from './llama-child.ts'
+import { startLlamaChild } from './llama/llama-child.ts'
 import type { MemoryNeed } from './memory-need.ts'
 import type { Fit, ModelKind } from './models.contract.ts'
 

@@ -1,5 +1,5 @@
-import type { GgufHeader } from './gguf-header.ts'
 import type { ModelKind } from './models.contract.ts'
+import type { GgufHeader } from './shelf/gguf-header.ts'
 
 /** How a model is run: contexts side by side, and tokens in each of them. */
 export const SHAPE = {

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { copyFile, mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { conflict } from '../../kit/errors.ts'
+import { conflict } from '../../../kit/errors.ts'
 
 /** Under the models folder, for what is still on its way into it. */
 export const PART_FOLDER = '.part'

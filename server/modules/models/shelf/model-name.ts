@@ -1,4 +1,4 @@
-import { AppError } from '../../kit/errors.ts'
+import { AppError } from '../../../kit/errors.ts'
 
 const MOST_CHARACTERS = 120
 

@@ -1,8 +1,8 @@
 import type { ChatSessionModelFunctions, Token } from 'node-llama-cpp'
+import type { LlmMessage } from '../llm.ts'
 import type { LlamaSlot } from './llama-load.ts'
 import type { Prefill } from './llama-prefill.ts'
 import type { Prompts } from './llama-prompt.ts'
-import type { LlmMessage } from './llm.ts'
 
 /** How long the model must be idle before the next conversation's slot is made ready. */
 const AFTER_MS = 1_000

@@ -1,6 +1,6 @@
 import { createParser } from 'eventsource-parser'
 import type { z } from 'zod'
-import { AppError } from '../../kit/errors.ts'
+import { AppError } from '../../../kit/errors.ts'
 import { CompletionEvent, ModelList } from './openai-wire.ts'
 
 /** How long the host may be silent. `firstMs` is long, since it may load the model before its first word. */

@@ -1,7 +1,7 @@
-import { AppError } from '../../kit/errors.ts'
+import { AppError } from '../../../kit/errors.ts'
+import type { GenerateRequest, GenerateResult } from '../llm.ts'
 import { tooLarge } from './llama-history.ts'
 import type { HostNews, HostOrder } from './llama-protocol.ts'
-import type { GenerateRequest, GenerateResult } from './llm.ts'
 
 export type ReplyNews = Extract<HostNews, { type: 'text' | 'call' | 'done' | 'failed' }>
 

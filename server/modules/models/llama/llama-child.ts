@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import type { Logger } from '../../kit/log.ts'
+import type { Logger } from '../../../kit/log.ts'
 import { HostNews, HostOrder } from './llama-protocol.ts'
 
 /** What a process, its dynamic loader and its graphics driver need; no setting of this service, and so no secret, is among it. */

@@ -1,5 +1,5 @@
+import type { ModelKind } from '../models.contract.ts'
 import type { GgufHeader } from './gguf-header.ts'
-import type { ModelKind } from './models.contract.ts'
 
 /** Architectures that only ever turn text into vectors. */
 const ENCODERS = /^(bert|nomic-bert|jina-bert|neo-bert|modern-bert|eurobert|gemma-embedding|t5encoder)/

@@ -1,7 +1,7 @@
-import type { Database } from '../../db/database.ts'
-import { notFound } from '../../kit/errors.ts'
-import type { ModelDownload } from './models.contract.ts'
-import { type ModelDownloadRow, ModelDownloadTable } from './models.table.ts'
+import type { Database } from '../../../db/database.ts'
+import { notFound } from '../../../kit/errors.ts'
+import type { ModelDownload } from '../models.contract.ts'
+import { type ModelDownloadRow, ModelDownloadTable } from '../models.table.ts'
 import { createTransferRate } from './transfer-rate.ts'
 
 /** What is known of a download besides its row. */

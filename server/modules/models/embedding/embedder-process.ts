@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import type { Logger } from '../../kit/log.ts'
-import { startLlamaChild } from './llama-child.ts'
-import { CRASHED_LOADING, OUT_OF_MEMORY } from './llama-faults.ts'
-import type { HostNews } from './llama-protocol.ts'
-import type { LlamaRuntime } from './llama-runner.ts'
-import { SHAPE } from './memory-need.ts'
-import type { ModelFile } from './model-files.ts'
+import type { Logger } from '../../../kit/log.ts'
+import { startLlamaChild } from '../llama/llama-child.ts'
+import type { HostNews } from '../llama/llama-protocol.ts'
+import type { LlamaRuntime } from '../llama/llama-runner.ts'
+import { SHAPE } from '../memory-need.ts'
+import { CRASHED_LOADING, OUT_OF_MEMORY } from '../shelf/load-faults.ts'
+import type { ModelFile } from '../shelf/model-files.ts'
 
 /** The model did not load; the message says why in plain words. */
 export class LoadFault extends Error {}

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { AppError, invalid } from '../../kit/errors.ts'
-import type { UploadedFile } from '../../kit/routes.ts'
+import { AppError, invalid } from '../../../kit/errors.ts'
+import type { UploadedFile } from '../../../kit/routes.ts'
 import { GgufFault, readGgufHeader } from './gguf-header.ts'
 import { modelNameOf } from './model-name.ts'
 

@@ -1,9 +1,9 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
-import { AppError } from '../../kit/errors.ts'
+import { AppError } from '../../../kit/errors.ts'
+import { explainLoadFault } from '../shelf/load-faults.ts'
 import { type EmbeddingEngine, loadEmbeddingEngine } from './embedding-engine.ts'
 import { type LlamaEngine, loadLlamaEngine } from './llama-engine.ts'
-import { explainLoadFault } from './llama-faults.ts'
 import { openLlama } from './llama-load.ts'
 import { type EmbedOrder, type GenerateOrder, type HostNews, HostOrder } from './llama-protocol.ts'
 

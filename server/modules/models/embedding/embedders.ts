@@ -1,9 +1,9 @@
-import type { Logger } from '../../kit/log.ts'
-import type { Embedder } from '../memory/embedder.ts'
+import type { Logger } from '../../../kit/log.ts'
+import type { Embedder } from '../../memory/embedder.ts'
+import type { LlamaRuntime } from '../llama/llama-runner.ts'
+import { NO_MODEL } from '../llm.ts'
+import type { ModelShelf, ShelvedModel } from '../shelf/model-shelf.ts'
 import { createGgufEmbedder, type GgufEmbedder } from './gguf-embedder.ts'
-import type { LlamaRuntime } from './llama-runner.ts'
-import { NO_MODEL } from './llm.ts'
-import type { ModelShelf, ShelvedModel } from './model-shelf.ts'
 
 /** Which embedder serves, and word of every change of it. */
 export interface Embedders {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { GenerateRequest, LlmMessage } from './llm.ts'
+import type { GenerateRequest, LlmMessage } from '../llm.ts'
 
 /** The answer of `GET /models`. */
 export const ModelList = z.object({ data: z.array(z.object({ id: z.string() })) })

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import type { Logger } from '../../kit/log.ts'
+import type { Logger } from '../../../kit/log.ts'
+import type { Engine, EngineState, GenerateRequest, GenerateResult } from '../llm.ts'
+import { SHAPE } from '../memory-need.ts'
+import { CRASHED_LOADING, OUT_OF_MEMORY } from '../shelf/load-faults.ts'
+import type { ModelFile } from '../shelf/model-files.ts'
 import { type LlamaChild, startLlamaChild } from './llama-child.ts'
-import { CRASHED_LOADING, OUT_OF_MEMORY } from './llama-faults.ts'
 import { type HostNews, LIMITS } from './llama-protocol.ts'
 import { followReply, modelUnavailable, type PendingReply } from './llama-reply.ts'
-import type { Engine, EngineState, GenerateRequest, GenerateResult } from './llm.ts'
-import { SHAPE } from './memory-need.ts'
-import type { ModelFile } from './model-files.ts'
 
 export interface LlamaRuntime {
   gpu: 'auto' | false

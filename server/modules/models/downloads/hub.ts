@@ -1,6 +1,6 @@
 import type { Response } from 'undici'
 import { z } from 'zod'
-import { createJourney, guardedConnector, type Lookup, type Reach, refusalIn } from '../../kit/guarded-connect.ts'
+import { createJourney, guardedConnector, type Lookup, type Reach, refusalIn } from '../../../kit/guarded-connect.ts'
 
 /** What went wrong with a hub; the message says so in plain words. */
 export class HubFault extends Error {

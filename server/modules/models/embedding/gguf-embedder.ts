@@ -1,11 +1,11 @@
-import type { Logger } from '../../kit/log.ts'
-import type { Embedder } from '../memory/embedder.ts'
+import type { Logger } from '../../../kit/log.ts'
+import type { Embedder } from '../../memory/embedder.ts'
+import { TEXTS_AT_ONCE } from '../llama/llama-protocol.ts'
+import { modelUnavailable } from '../llama/llama-reply.ts'
+import type { LlamaRuntime } from '../llama/llama-runner.ts'
+import type { ShelvedModel } from '../shelf/model-shelf.ts'
 import { type EmbedderProcess, LoadFault, ProcessLost, startEmbedderProcess } from './embedder-process.ts'
 import { prefixesFor } from './embedding-prefixes.ts'
-import { TEXTS_AT_ONCE } from './llama-protocol.ts'
-import { modelUnavailable } from './llama-reply.ts'
-import type { LlamaRuntime } from './llama-runner.ts'
-import type { ShelvedModel } from './model-shelf.ts'
 
 interface GgufEmbedderDeps {
   model: ShelvedModel

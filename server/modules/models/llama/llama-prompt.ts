@@ -1,8 +1,8 @@
 import type { ChatHistoryItem, ChatSessionModelFunctions, LLamaChatPromptOptions, LlamaGrammar, Token } from 'node-llama-cpp'
+import type { LlmMessage } from '../llm.ts'
 import type { LoadedLlama } from './llama-load.ts'
 import type { GenerateOrder } from './llama-protocol.ts'
 import { grammarSchema, withoutNulls } from './llama-schema.ts'
-import type { LlmMessage } from './llm.ts'
 
 const MOST_GRAMMARS = 32
 

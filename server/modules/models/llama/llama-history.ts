@@ -1,5 +1,5 @@
-import { AppError } from '../../kit/errors.ts'
-import type { LlmMessage } from './llm.ts'
+import { AppError } from '../../../kit/errors.ts'
+import type { LlmMessage } from '../llm.ts'
 
 /** The user's message alone leaves no room for a reply. */
 export const tooLarge = () => new AppError(413, 'too_large', 'This message is too long for the language model.')

@@ -1,4 +1,5 @@
 import type { ChatSessionModelFunctions, LLamaChatPromptOptions, Token } from 'node-llama-cpp'
+import type { GenerateResult, LlmMessage } from '../llm.ts'
 import { alternating, fitHistory } from './llama-history.ts'
 import { type LlamaSlot, type LoadedLlama, loadLlama } from './llama-load.ts'
 import { createPrefill } from './llama-prefill.ts'
@@ -6,7 +7,6 @@ import { type CallFunction, chatHistory, createPrompts, functionsOf } from './ll
 import type { GenerateOrder, LoadOrder } from './llama-protocol.ts'
 import { pickSlot } from './llama-slots.ts'
 import { createWarmer } from './llama-warmer.ts'
-import type { GenerateResult, LlmMessage } from './llm.ts'
 
 export interface GenerateHooks {
   signal: AbortSignal

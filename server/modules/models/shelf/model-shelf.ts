@@ -1,10 +1,10 @@
 import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import type { ModelKind } from '../models.contract.ts'
 import { GgufFault, type GgufHeader, readGgufHeader } from './gguf-header.ts'
-import { explainLoadFault } from './llama-faults.ts'
+import { explainLoadFault } from './load-faults.ts'
 import type { ModelFile, ModelFiles } from './model-files.ts'
 import { modelKind } from './model-kind.ts'
-import type { ModelKind } from './models.contract.ts'
 
 /** A model file with what its header says. */
 export interface ShelvedModel {
