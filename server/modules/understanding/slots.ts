@@ -82,10 +82,11 @@ function reminder(slots: Slots, help: SlotHelp): Slots | null {
   }
 }
 
-function eventAdd(slots: Slots, help: SlotHelp): Slots | null {
+/** Where no calendar was spoken of, a day alone does not make an event. */
+function eventAdd({ bare, ...slots }: Slots, help: SlotHelp): Slots | null {
   const { when: _, then: __, ...rest } = slots
   const decided = moment(slots, help, 'event')
-  if (!decided) return null
+  if (!decided || (bare && !decided.timed && !decided.recurrence)) return null
   return {
     ...rest,
     startAt: iso(decided.at),
