@@ -100,6 +100,28 @@ test('no migration that was released has been edited', () => {
   }
 })
 
+test('the one address of the calendar becomes the owner’s', async () => {
+  const before = migrations.findIndex(({ name }) => name.startsWith('AFeedOfOnesOwn'))
+  const old = await open({ migrations: migrations.slice(0, before) })
+  await old.write((tx) => {
+    tx.run(`INSERT INTO "household" VALUES ('h', 'Home', 'single', 'UTC', 'en', '2026-01-01', '2026-01-01')`)
+    for (const [id, role] of [
+      ['ben', 'adult'],
+      ['ada', 'owner'],
+    ])
+      tx.run(`INSERT INTO "person" VALUES (?, 'h', 'x', '', ?, '[]', NULL, 0)`, [id as string, role as string])
+    for (const [id, at] of [
+      ['first', '2026-01-01'],
+      ['last', '2026-01-02'],
+    ])
+      tx.run(`INSERT INTO "calendar_feed" VALUES (?, ?, ?)`, [id as string, `hash of the ${id}`, at as string])
+  })
+  await old.close()
+  const db = await open()
+  expect(db.select('SELECT "id", "keyHash" FROM "calendar_feed"')).toEqual([{ id: 'ada', keyHash: 'hash of the last' }])
+  await db.close()
+})
+
 test('the migrations make exactly the tables that the code declares', async () => {
   await (await open()).close()
   expect(await drift(tables)).toEqual([])

@@ -207,7 +207,9 @@ export function createTodoActions({ todos, household, reaches }: TodoActionsDeps
         const where = `the ${list ? nameOf(list) : 'to-do list'}`
         await todos.removeAll(items.map(({ id }) => id))
         const what = items.length === 1 ? `${items[0]?.title}` : `all ${items.length} things`
-        return { output: items.length === 0 ? `There is nothing on ${where}.` : `I took ${what} off ${where}.`, data: { list, items } }
+        const kept = items.map(({ id: _, list: __, createdAt: ___, ...todo }) => todo)
+        const output = items.length === 0 ? `There is nothing on ${where}.` : `I took ${what} off ${where}.`
+        return { output, data: { ...(items[0]?.list && { list: items[0].list }), items: kept } }
       },
     }),
     action({

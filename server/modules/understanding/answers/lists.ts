@@ -9,6 +9,8 @@ const NONE = 'cannot_lists'
 /** What the actions call the to-dos that are on no list. */
 const PLAIN = 'to-do'
 const MOST_SAID = 12
+/** What is kept of an action with its answer, in characters; without that it is not taken back. */
+const MOST_KEPT = 15_000
 const Cleared = z.object({ items: z.array(z.unknown()) })
 
 async function find(params: Record<string, unknown>, { run }: AnswerHelp): Promise<Found> {
@@ -103,7 +105,7 @@ async function clear({ list }: Slots, help: AnswerHelp): Promise<string> {
   const items = Cleared.safeParse(result.data).data?.items ?? []
   if (items.length === 0) return help.speech.say('list_empty', { list: nameOf(list, help) })
   const said = help.told(result, 'list_cleared', { list: nameOf(list, help), count: items.length })
-  return `${said} ${help.speech.say('can_undo')}`
+  return JSON.stringify(result.data).length <= MOST_KEPT ? `${said} ${help.speech.say('can_undo')}` : said
 }
 
 async function remind({ title, personId, person, who, remindAt, dueAt, recurrence, timed }: Slots, help: AnswerHelp): Promise<string> {

@@ -11,7 +11,7 @@ interface Step {
 
 const Id = z.object({ id: z.uuid() })
 const Kept = Todo.omit({ id: true, completedAt: true, createdAt: true })
-const Cleared = z.object({ items: z.array(Kept) })
+const Cleared = z.object({ list: z.string().optional(), items: z.array(Kept) })
 const Added = Id.extend({ wasThere: z.boolean().optional() })
 const Paused = z.object({ paused: z.boolean().optional(), addMs: z.number().optional() })
 const Event = z.object({
@@ -44,7 +44,10 @@ const INVERSES: Readonly<Record<string, (data: unknown, params: unknown) => Step
     return wasThere ? [] : [{ action: 'remove_todo', params: { id } }]
   },
   remove_todo: (data) => [todoAgain(Kept.parse(data))],
-  clear_list: (data) => Cleared.parse(data).items.map(todoAgain),
+  clear_list(data) {
+    const { list, items } = Cleared.parse(data)
+    return items.map((item) => todoAgain({ ...item, list }))
+  },
   set_timer: (data) => [{ action: 'cancel_timer', params: Id.parse(data) }],
   cancel_timer: (data) =>
     z
