@@ -17,6 +17,8 @@ const REFRESH_MS = 60_000
 export const SETTLE_MS = 2500
 const DONE_LIMIT = 200
 const PAGE = 500
+/** So many pages are read at once: what stands on a list is sought among all. */
+const FIRST_PAGES = 4
 
 /** The lists of the house and what stands on them. */
 export class TodosState {
@@ -32,7 +34,7 @@ export class TodosState {
   readonly #deps: Deps
   readonly #leaving: Leaving
   #open = $state.raw<Todo[]>([])
-  #pages = 1
+  #pages = FIRST_PAGES
   #donePages = 1
   #ticked = $state.raw<ReadonlySet<string>>(new Set())
   #reads = 0
