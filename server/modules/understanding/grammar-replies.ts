@@ -13,6 +13,7 @@ import { memoryAnswers } from './answers/memory.ts'
 import { thingAnswers } from './answers/things.ts'
 import { timerAnswers } from './answers/timers.ts'
 import { undoAnswers } from './answers/undo.ts'
+import { emergencyNumbers } from './emergency-numbers.ts'
 import { isForGuests, isIntentForGuests } from './guest-intents.ts'
 import { createSpeech } from './speech.ts'
 import type { Understanding } from './understanding.ts'
@@ -52,6 +53,19 @@ const ANSWERS: Answers = {
   ...undoAnswers,
 }
 
+/** What is said of danger in these is to be kept, or told to others. */
+const KEPT: ReadonlySet<string> = new Set([
+  'remember',
+  'remind',
+  'todo_add',
+  'list_add',
+  'event_add',
+  'forget',
+  'recall_about',
+  'media_play',
+])
+const TOLD: ReadonlySet<string> = new Set(['announce', 'tell_person'])
+
 /** Does what sentences ask for and says so, without any model. */
 export function createGrammarReplies({
   understanding,
@@ -80,6 +94,17 @@ export function createGrammarReplies({
     return { household: home, persons: scope === 'guest' ? persons.filter(({ id }) => id === personId) : persons }
   }
 
+  /** Whom to call, where somebody is in danger: the house cannot. */
+  function urgentReply(text: string, context: UnderstandingContext): GrammarReply | null {
+    const urgent = understanding.urgency(text, context.locale)
+    if (!urgent) return null
+    const speech = createSpeech(understanding.languageFor(context.locale, urgent.language), context, now)
+    const { call, talk } = emergencyNumbers(context)
+    const key = urgent.kind === 'harm' && talk ? 'urgent_harm_talk' : `urgent_${urgent.kind}`
+    const said = speech.say(key, { number: call ?? speech.say('emergency_number'), talk: talk ?? '' })
+    return { intent: 'urgent', text: said, toolCalls: [], sources: [], sure: true }
+  }
+
   return {
     /** Null where it is not understood, or where it may be and the house knows nothing of it. */
     async answer(
@@ -89,12 +114,13 @@ export function createGrammarReplies({
       await understanding.prepare()
       const context = contextOf(call.caller)
       const understood = understanding.understand(text, context)
+      const urgent = understood && KEPT.has(understood.intent) ? null : urgentReply(text, context)
       const answer = understood && ANSWERS[understood.intent]
-      if (!understood || !answer) return null
+      if (!understood || !answer || (urgent && !TOLD.has(understood.intent))) return urgent
       const speech = createSpeech(understanding.languageFor(context.locale, understood.language), context, now)
       const { intent, slots, maybe } = understood
       if (call.caller.scope === 'guest' && !isForGuests(understood))
-        return maybe ? null : { intent, text: speech.say('not_allowed'), toolCalls: [], sources: [], sure: true }
+        return maybe ? null : (urgent ?? { intent, text: speech.say('not_allowed'), toolCalls: [], sources: [], sure: true })
       const toolCalls: ToolCall[] = []
       const help: AnswerHelp = {
         text,
@@ -145,11 +171,11 @@ export function createGrammarReplies({
         const said = await answer(slots, help)
         if (said === null) return null
         const reply = typeof said === 'string' ? { text: said, sources: [] } : said
-        return { intent, ...reply, toolCalls, sure: !maybe }
+        return { intent, ...reply, text: urgent ? `${reply.text} ${urgent.text}` : reply.text, toolCalls, sure: !maybe }
       } catch (error) {
         // What a model may know better is not refused here.
         if (maybe && (error instanceof Missing || (error instanceof AppError && error.status === 403))) return null
-        return { intent, text: sorry(error), toolCalls, sources: [], sure: !maybe }
+        return { intent, text: urgent?.text ?? sorry(error), toolCalls, sources: [], sure: !maybe }
       }
     },
     /** A reply that needs nothing to be known, in the household's language. */

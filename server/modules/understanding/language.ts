@@ -13,6 +13,14 @@ const Period = z.object({
   offset: z.number().int(),
 })
 
+const Urgent = z.object({
+  kind: z.enum(['harm', 'fire', 'hurt', 'danger', 'call']),
+  /** Said anywhere in a sentence they tell of it; templates without slots. */
+  signs: Words,
+  /** Said with them they take it back. */
+  unless: Words,
+})
+
 const Intent = z.object({
   /** What can be said, as suggestions show it. */
   examples: Words.default([]),
@@ -92,6 +100,7 @@ export const Language = z.object({
     cities: Lookup,
   }),
   rules: Lookup,
+  urgent: z.array(Urgent).default([]),
   intents: z.record(z.string(), Intent),
   replies: z.record(z.string(), z.union([z.string(), z.object({ one: z.string(), other: z.string() })])),
 })

@@ -3,6 +3,7 @@ import { createEngine, type Engine } from './engine.ts'
 import type { Language } from './language.ts'
 import { createSuggestions } from './suggestions.ts'
 import type { UnderstandingContext, Understood } from './understood.ts'
+import { createUrgency, type Urgency } from './urgency.ts'
 
 export interface UnderstandingOptions {
   /** Asked on the first sentence; those earlier in the list are tried first where the household’s locale decides nothing. */
@@ -17,6 +18,7 @@ const languageOf = (locale: string) => locale.split('-')[0]?.toLowerCase() ?? ''
 export function createUnderstanding({ languages }: UnderstandingOptions) {
   const engines = new Map<Language, Engine>()
   const suggestions = new Map<Language, ReturnType<typeof createSuggestions>>()
+  const urgencies = new Map<Language, ReturnType<typeof createUrgency>>()
   let preparing: Promise<void> | undefined
 
   function ordered(locale: string): Language[] {
@@ -27,6 +29,12 @@ export function createUnderstanding({ languages }: UnderstandingOptions) {
   function engineOf(language: Language): Engine {
     const ready = engines.get(language) ?? createEngine(language)
     engines.set(language, ready)
+    return ready
+  }
+
+  function urgencyOf(language: Language) {
+    const ready = urgencies.get(language) ?? createUrgency(language)
+    urgencies.set(language, ready)
     return ready
   }
 
@@ -42,7 +50,10 @@ export function createUnderstanding({ languages }: UnderstandingOptions) {
     /** Reads and compiles everything in the background; a sentence said meanwhile does not wait for it. */
     prepare(): Promise<void> {
       preparing ??= (async () => {
-        for (const language of languages()) await engineOf(language).prepare()
+        for (const language of languages()) {
+          await engineOf(language).prepare()
+          urgencyOf(language)
+        }
       })().catch((error: unknown) => {
         preparing = undefined // what could not be read now may be read at the next sentence
         throw error
@@ -56,6 +67,14 @@ export function createUnderstanding({ languages }: UnderstandingOptions) {
       for (const language of ordered(context.locale)) {
         const understood = engineOf(language).understand(text, context, now)
         if (understood) return understood
+      }
+      return null
+    },
+    /** Whether somebody is in danger by what was said, in whatever language. */
+    urgency(text: string, locale: string): { kind: Urgency; language: string } | null {
+      for (const language of ordered(locale)) {
+        const kind = urgencyOf(language)(text)
+        if (kind) return { kind, language: language.language }
       }
       return null
     },

@@ -1,0 +1,48 @@
+import type { Language } from './language.ts'
+import { wordsOf } from './phrases.ts'
+import { createTemplates, type Program } from './template.ts'
+import { fold, tokenize } from './tokens.ts'
+
+/** What somebody needs help with at once. */
+export type Urgency = Language['urgent'][number]['kind']
+
+interface Sign {
+  kind: Urgency
+  program: Program
+}
+
+const MAX_LOOKED_AT = 8_000
+
+/** Whether the words from one on begin as the automaton says; it has no slots. */
+function begins({ steps, start }: Program, words: readonly string[], from: number): boolean {
+  function go(number: number, at: number): boolean {
+    const step = steps[number]
+    if (step?.kind === 'any') return step.nexts.some((next) => go(next, at))
+    if (step?.kind === 'word') return words[at] === step.word && go(step.next, at + 1)
+    return step?.kind === 'end'
+  }
+  return go(start, from)
+}
+
+/** Hears in a sentence, wherever it stands, that somebody is in danger: what is missed here is worse than what is heard too much. */
+export function createUrgency({ words, rules, urgent }: Language): (text: string) => Urgency | null {
+  const expansions = new Map(Object.entries(words.contractions).map(([short, full]) => [fold(short), wordsOf(full)]))
+  const anywhere = new Set(words.anywhere.map(fold))
+  const templates = createTemplates(rules, expansions)
+  const byWord = new Map<string, Sign[]>()
+  for (const { kind, signs } of urgent) {
+    for (const template of signs) {
+      const program = templates.compile(template)
+      for (const word of program.needs ?? []) byWord.set(word, [...(byWord.get(word) ?? []), { kind, program }])
+    }
+  }
+  const excuses = new Map(urgent.map(({ kind, unless }) => [kind, unless.map((template) => templates.compile(template))]))
+
+  return (text) => {
+    const said = tokenize(text.slice(0, MAX_LOOKED_AT), expansions, anywhere).tokens.map(({ word }) => word)
+    const hears = (program: Program) => said.some((_, from) => begins(program, said, from))
+    const candidates = new Set([...new Set(said)].flatMap((word) => byWord.get(word) ?? []))
+    const heard = new Set([...candidates].filter(({ program }) => hears(program)).map(({ kind }) => kind))
+    return urgent.find(({ kind }) => heard.has(kind) && !excuses.get(kind)?.some(hears))?.kind ?? null
+  }
+}
