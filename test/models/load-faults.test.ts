@@ -192,7 +192,7 @@ describe('the model process', () => {
   test('ends when its parent is killed', async () => {
     using folder = modelsFolder()
     writeScriptedGguf(folder.file('house.gguf'))
-    const runner = fileURLToPath(new URL('../../server/modules/models/llama-runner.ts', import.meta.url))
+    const runner = fileURLToPath(new URL('../../server/modules/models/llama/llama-runner.ts', import.meta.url))
     const logger = fileURLToPath(new URL('../../server/kit/log.ts', import.meta.url))
     const program = `
       import { createLlamaRunner } from ${JSON.stringify(runner)}
@@ -202,7 +202,10 @@ describe('the model process', () => {
       await llm.start()
       setInterval(() => llm.state().status === 'ok' && console.log(llm.pid()), 20)`
     const parent = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'inherit'] })
-    const pid = await new Promise<number>((resolve) => parent.stdout.once('data', (line) => resolve(Number.parseInt(String(line), 10))))
+    const pid = await new Promise<number>((resolve, reject) => {
+      parent.stdout.once('data', (line) => resolve(Number.parseInt(String(line), 10)))
+      parent.once('exit', () => reject(new Error('The parent ended before its model was ready')))
+    })
     expect(isAlive(pid)).toBe(true)
     parent.kill('SIGKILL')
     await until(() => !isAlive(pid), 3_000)
