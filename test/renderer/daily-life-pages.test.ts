@@ -253,3 +253,41 @@ it('shows members the household without what they may not change', async () => {
   await page.getByText('The owner and devices whose scope is Admin can change this.').waitFor()
   expect(await page.getByRole('button', { name: /Add a person|Change the home|What to do with/ }).count()).toBe(0)
 })
+
+/** Does something many times, some at a time. */
+async function times(count: number, act: (at: number) => Promise<unknown>): Promise<void> {
+  for (let at = 0; at < count; at += 25) await Promise.all(Array.from({ length: Math.min(25, count - at) }, (_, n) => act(at + n)))
+}
+
+it('shows what does not fit at first when it is asked for', async () => {
+  await times(205, async (at) => {
+    const { id } = await owner.api.todos.create({ body: { title: `brick ${at}`, list: 'wall' } })
+    await owner.api.todos.complete({ params: { id } })
+  })
+  const page = await open('/todos?list=wall&done=1')
+  const done = page.getByRole('list', { name: 'Done' }).getByRole('listitem')
+  await soon(() => done.count()).toBe(200)
+  await page.getByRole('button', { name: 'Show more' }).click()
+  await soon(() => done.count()).toBe(205)
+  expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(0)
+  const { id, deviceId = '' } = await owner.api.timers.create({ body: { durationMs: 3_600_000 } })
+  await owner.api.timers.remove({ params: { id } })
+  await times(105, (at) => owner.api.notifications.send({ body: { title: `news ${at}`, body: '', deviceId } }))
+  const news = await open('/notifications')
+  const rows = news.getByRole('main').getByText(/^news \d+$/)
+  await soon(() => rows.count()).toBe(100)
+  await news.getByRole('button', { name: 'Show more' }).click()
+  await soon(() => rows.count()).toBe(105)
+})
+
+it('ends one’s own address of the calendar, or everybody’s', async () => {
+  const mine = await owner.api.calendar.feed()
+  const page = await open('/calendar?view=outside')
+  const statusOf = async () => (await fetch(mine.url)).status
+  await page.getByRole('button', { name: 'End my address' }).waitFor()
+  expect(await statusOf()).toBe(200)
+  await page.getByRole('button', { name: 'End everybody’s' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'End everybody’s' }).click()
+  await page.getByText('No address is good any more.').waitFor()
+  expect(await statusOf()).toBe(401)
+})

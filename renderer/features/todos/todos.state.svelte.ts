@@ -1,3 +1,4 @@
+import { untrack } from 'svelte'
 import { type Todo, todosContract } from '../../../server/modules/todos/todos.contract.ts'
 import type { Hearth } from '../../app-context.ts'
 import { describeError } from '../../messages/describe-error.ts'
@@ -94,7 +95,8 @@ export class TodosState {
       void this.load()
       if (this.done.value) void this.done.load()
     }
-    return whileLive(this.#deps.live, ['todo.changed'], look, REFRESH_MS)
+    // What the first look reads is no reason to watch anew.
+    return untrack(() => whileLive(this.#deps.live, ['todo.changed'], look, REFRESH_MS))
   }
 
   /** Never rejects: look at `error`. */
