@@ -186,6 +186,7 @@ const finishers: Record<string, (slots: Slots, help: SlotHelp, captures: readonl
   remind: reminder,
   todo_add: reminder,
   event_add: eventAdd,
+  event_named: eventAdd,
   event_remove: eventRemove,
   event_move: eventMove,
   todo_today({ period, ...slots }) {

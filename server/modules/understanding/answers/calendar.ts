@@ -50,14 +50,17 @@ async function finding({ title }: Slots, { speech }: AnswerHelp, act: () => Prom
   }
 }
 
+async function add({ title, startAt, endAt, allDay, recurrence, personId }: Slots, help: AnswerHelp): Promise<string> {
+  const { speech, run } = help
+  await run('add_event', given({ title, startAt, endAt, allDay: allDay || undefined, recurrence, personId }), NONE)
+  const time = allDay ? speech.day(text(startAt)) : speech.moment(text(startAt))
+  const said = speech.say('event_added', { title: text(title), time })
+  return recurrence ? `${said} ${speech.say('comes_again')}` : said
+}
+
 export const calendarAnswers: Answers = {
-  async event_add({ title, startAt, endAt, allDay, recurrence, personId }, help) {
-    const { speech, run } = help
-    await run('add_event', given({ title, startAt, endAt, allDay: allDay || undefined, recurrence, personId }), NONE)
-    const time = allDay ? speech.day(text(startAt)) : speech.moment(text(startAt))
-    const said = speech.say('event_added', { title: text(title), time })
-    return recurrence ? `${said} ${speech.say('comes_again')}` : said
-  },
+  event_add: add,
+  event_named: add,
   async event_ask({ from, to }, help) {
     const now = help.speech.now()
     const start = text(from) || now.toUTC().toISO() || ''
