@@ -96,13 +96,14 @@ test('a person’s conversations are the same on all their devices, in their bro
   const tablet = await pairForAda('Ada’s tablet', 'guest')
   const shared = await house.pair('Shared', 'admin')
   const id = await say(phone.fetch, 'Remember the elderberries')
-  for (const ask of [phone.fetch, tablet.fetch, owner.fetch, await withKey('guest'), await withKey('admin')]) {
+  for (const ask of [phone.fetch, tablet.fetch, owner.fetch, await withKey('member'), await withKey('admin')]) {
     expect(await idsOf(ask)).toContain(id)
     expect(await idsOf(ask, '/search?q=elderberries')).toEqual([id])
     expect((await ask(`/api/chat/conversations/${id}`)).status).toBe(200)
   }
   expect(await say(tablet.fetch, 'And the cream', { conversationId: id })).toBe(id)
   await expectOutOfReach(shared.fetch, id, 'elderberries', 'a shared device')
+  await expectOutOfReach(await withKey('guest'), id, 'elderberries', 'a guest’s key')
   const { messages } = JSON.parse(await snapshot(owner.fetch, id)) as { messages: { role: string; content: string }[] }
   expect(messages.filter(({ role }) => role === 'user').map(({ content }) => content)).toEqual([
     'Remember the elderberries',
