@@ -29,7 +29,10 @@ test('every example that is suggested is understood as what it is an example of'
   for (const { language, intents } of languages()) {
     for (const [intent, { examples }] of Object.entries(intents)) {
       for (const example of examples) {
-        const understood = understand(example, { locale: language, names: { ...house, cameras, boxes, areas: ['Kitchen', 'Küche'] } })
+        const understood = understand(example.replace('{person}', 'Anna'), {
+          locale: language,
+          names: { ...house, cameras, boxes, areas: ['Kitchen', 'Küche'] },
+        })
         expect({ example, intent: understood?.intent, language: understood?.language }).toEqual({ example, intent, language })
       }
     }
@@ -204,7 +207,7 @@ test('German is understood in a German house, and English there too', () => {
   })
   expect(german('Was ist 15 Prozent von 80?')?.slots.result).toBe(12)
   expect(german('Mach das Licht in der Küche aus')).toMatchObject({ intent: 'turn_off', slots: { area: 'Küche' } })
-  expect(german('Erzähl mir einen Witz')).toBeNull()
+  expect(german('Erzähl mir ein Märchen')).toBeNull()
   expect(german('set a timer for 5 minutes')).toMatchObject({ language: 'en' })
 })
 

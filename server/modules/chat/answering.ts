@@ -24,8 +24,8 @@ export interface Grammar {
   answer(text: string, call: ActionCall & { lastSources: MessageSource[]; lastCalls: ToolCall[] }): Promise<GrammarReply | null>
   /** A reply of the house in the language of the household, by its name. */
   say(reply: 'broken' | 'speechless' | 'done' | 'left_undone' | 'decide_each'): string
-  /** An honest answer where nobody understood, with the nearest things that can be done. */
-  notUnderstood(text: string, caller: Caller): string
+  /** An honest answer where nobody understood: what is known of it, or the nearest things that can be done. */
+  notUnderstood(text: string, call: ActionCall): Promise<GrammarReply>
 }
 
 /** What is remembered, as far as it bears on what was said. */
@@ -167,8 +167,10 @@ export function createAnswering({ llm, grammar, recollection, texts, household, 
           question.onText(question.before.content)
           return { model: question.before.model ?? 'none', aborted: false }
         }
-        question.onSources([])
-        question.onText(grammar.notUnderstood(textOf(question), question.caller))
+        const { text, toolCalls, sources } = await grammar.notUnderstood(textOf(question), callOf(question, 'chat'))
+        for (const call of toolCalls) await question.onCall(call)
+        question.onSources(sources)
+        question.onText(text)
         return { model: 'none', aborted: false }
       }
     },

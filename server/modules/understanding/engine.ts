@@ -37,6 +37,7 @@ export function createEngine(language: Language) {
   const before = createPhraseSet(words.before, expansions)
   const after = createPhraseSet(words.after, expansions)
   const anywhere = new Set(words.anywhere.map(fold))
+  const asking = createPhraseSet(words.asks, expansions)
   const tasks = new Set(words.lists.tasks.map(fold))
   const itemsOf = createItems(words.and, words.together)
 
@@ -101,6 +102,11 @@ export function createEngine(language: Language) {
         while (!done && performance.now() - began < SLICE_MS) done = compilation.next().done ?? false
       }
       await prepareDates(language.language)
+    },
+    /** Whether a text begins as questions and wishes do to which only a model has an answer. */
+    asks(text: string): boolean {
+      const said = wordsOf(text.slice(0, MAX_CHARACTERS), expansions)
+      return asking.at(said, strip(said, before)) !== null || asking.at(said, 0) !== null
     },
     understand(text: string, context: UnderstandingContext, now: DateTime): Understood | null {
       if (text.length > MAX_CHARACTERS) return null

@@ -9,13 +9,15 @@ import { calendarAnswers } from './answers/calendar.ts'
 import { factAnswers } from './answers/facts.ts'
 import { listAnswers } from './answers/lists.ts'
 import { mediaAnswers } from './answers/media.ts'
-import { memoryAnswers } from './answers/memory.ts'
+import { knownOf, memoryAnswers } from './answers/memory.ts'
+import { SMALL_TALK, talkAnswers } from './answers/talk.ts'
 import { thingAnswers } from './answers/things.ts'
 import { timerAnswers } from './answers/timers.ts'
 import { undoAnswers } from './answers/undo.ts'
 import { emergencyNumbers } from './emergency-numbers.ts'
 import { isForGuests, isIntentForGuests } from './guest-intents.ts'
-import { createSpeech } from './speech.ts'
+import { isThere } from './offers.ts'
+import { createSpeech, type Speech } from './speech.ts'
 import type { Understanding } from './understanding.ts'
 import type { UnderstandingContext, UnderstandingNames } from './understood.ts'
 
@@ -40,6 +42,8 @@ export interface GrammarRepliesDeps {
   now?: () => Date
 }
 
+type Asked = ActionCall & { lastSources?: readonly MessageSource[]; lastCalls?: readonly ToolCall[] }
+
 export type GrammarReplies = ReturnType<typeof createGrammarReplies>
 
 const ANSWERS: Answers = {
@@ -51,6 +55,7 @@ const ANSWERS: Answers = {
   ...thingAnswers,
   ...factAnswers,
   ...undoAnswers,
+  ...talkAnswers,
 }
 
 /** What is said of danger in these is to be kept, or told to others. */
@@ -94,6 +99,47 @@ export function createGrammarReplies({
     return { household: home, persons: scope === 'guest' ? persons.filter(({ id }) => id === personId) : persons }
   }
 
+  /** What an answer may use, and the runs it makes of that. */
+  function helpFor(text: string, call: Asked, context: ReturnType<typeof contextOf>, speech: Speech) {
+    const toolCalls: ToolCall[] = []
+    const help: AnswerHelp = {
+      text,
+      speech,
+      names: context.names,
+      household: houseFor(call.caller),
+      speaker: context.speakerPerson,
+      lastSources: call.lastSources ?? [],
+      lastCalls: call.lastCalls ?? [],
+      call,
+      has(action) {
+        const spec = actions.find(action)
+        return spec !== undefined && mayRun(spec, call.caller)
+      },
+      async run(name, params, missing) {
+        if (!actions.find(name)) throw new Missing(missing)
+        const shown = { id: randomUUID(), name, params }
+        try {
+          const result = await actions.run(name, params, call)
+          toolCalls.push({ ...shown, status: 'done', output: result.output, ...(result.data !== undefined && { data: result.data }) })
+          return result
+        } catch (error) {
+          if (error instanceof AppError) toolCalls.push({ ...shown, status: 'failed', output: error.message })
+          throw error
+        }
+      },
+      told: ({ output }, key, values) => (speech.language === 'en' ? output : speech.say(key, values)),
+      async describeSource(chunkId) {
+        try {
+          return await describeSource(chunkId, call)
+        } catch (error) {
+          if (error instanceof AppError && error.status === 404) return null
+          throw error
+        }
+      },
+    }
+    return { help, toolCalls }
+  }
+
   /** Whom to call, where somebody is in danger: the house cannot. */
   function urgentReply(text: string, context: UnderstandingContext): GrammarReply | null {
     const urgent = understanding.urgency(text, context.locale)
@@ -107,10 +153,7 @@ export function createGrammarReplies({
 
   return {
     /** Null where it is not understood, or where it may be and the house knows nothing of it. */
-    async answer(
-      text: string,
-      call: ActionCall & { lastSources: readonly MessageSource[]; lastCalls?: readonly ToolCall[] },
-    ): Promise<GrammarReply | null> {
+    async answer(text: string, call: Asked): Promise<GrammarReply | null> {
       await understanding.prepare()
       const context = contextOf(call.caller)
       const understood = understanding.understand(text, context)
@@ -121,42 +164,7 @@ export function createGrammarReplies({
       const { intent, slots, maybe } = understood
       if (call.caller.scope === 'guest' && !isForGuests(understood))
         return maybe ? null : (urgent ?? { intent, text: speech.say('not_allowed'), toolCalls: [], sources: [], sure: true })
-      const toolCalls: ToolCall[] = []
-      const help: AnswerHelp = {
-        text,
-        speech,
-        names: context.names,
-        household: houseFor(call.caller),
-        speaker: context.speakerPerson,
-        lastSources: call.lastSources,
-        lastCalls: call.lastCalls ?? [],
-        call,
-        has(action) {
-          const spec = actions.find(action)
-          return spec !== undefined && mayRun(spec, call.caller)
-        },
-        async run(name, params, missing) {
-          if (!actions.find(name)) throw new Missing(missing)
-          const shown = { id: randomUUID(), name, params }
-          try {
-            const result = await actions.run(name, params, call)
-            toolCalls.push({ ...shown, status: 'done', output: result.output, ...(result.data !== undefined && { data: result.data }) })
-            return result
-          } catch (error) {
-            if (error instanceof AppError) toolCalls.push({ ...shown, status: 'failed', output: error.message })
-            throw error
-          }
-        },
-        told: ({ output }, key, values) => (speech.language === 'en' ? output : speech.say(key, values)),
-        async describeSource(chunkId) {
-          try {
-            return await describeSource(chunkId, call)
-          } catch (error) {
-            if (error instanceof AppError && error.status === 404) return null
-            throw error
-          }
-        },
-      }
+      const { help, toolCalls } = helpFor(text, call, context, speech)
 
       /** What went wrong, kindly. */
       function sorry(error: unknown): string {
@@ -183,16 +191,32 @@ export function createGrammarReplies({
       const { household: home } = household.get()
       return createSpeech(understanding.languageFor(home.locale), home, now).say(reply)
     },
-    /** Says honestly that it was not understood, with the nearest sentences that would be. */
-    notUnderstood(text: string, caller: Caller): string {
+    /** What is known of whom was spoken of, or an honest word, with the nearest sentences that would be understood. */
+    async notUnderstood(text: string, call: ActionCall): Promise<Omit<GrammarReply, 'intent' | 'sure'>> {
+      const { caller } = call
       const context = contextOf(caller)
-      const speech = createSpeech(understanding.languageFor(context.locale), context, now)
+      const understood = understanding.understand(text, context)
+      const speech = createSpeech(understanding.languageFor(context.locale, understood?.language), context, now)
       const isGuest = caller.scope === 'guest'
-      if (understanding.understand(text, context)?.maybe) return speech.say(isGuest ? 'unknown_to_guests' : 'unknown_here')
+      const plainly = (reply: string) => ({ text: speech.say(reply), toolCalls: [], sources: [] })
+      if (understood && SMALL_TALK.has(understood.intent)) return plainly(understood.intent)
+      const isAsked = understanding.isQuestion(text, context.locale)
+      if (!isGuest && (isAsked || understood?.maybe)) {
+        const { help, toolCalls } = helpFor(text, call, context, speech)
+        const known = help.has('recall') ? await knownOf(help) : null
+        if (known) return { ...known, toolCalls }
+      }
+      if (understood?.intent === 'look_up' || (isAsked && !understood)) return plainly(isGuest ? 'cannot_look_up_guest' : 'cannot_look_up')
+      if (understood?.maybe) return plainly(isGuest ? 'unknown_to_guests' : 'unknown_here')
+      const has = (action: string) => {
+        const spec = actions.find(action)
+        return spec !== undefined && mayRun(spec, caller)
+      }
       const examples = understanding
-        .suggest(text, context, isGuest ? isIntentForGuests : undefined)
+        .suggest(text, context, (intent) => (!isGuest || isIntentForGuests(intent)) && isThere(intent, context.names, has))
         .map((example) => speech.say('quoted', { text: example }))
-      return speech.say('not_understood', { examples: speech.list(examples) })
+      if (examples.length === 0) return plainly('not_understood_plainly')
+      return { text: speech.say('not_understood', { examples: speech.list(examples) }), toolCalls: [], sources: [] }
     },
   }
 }

@@ -29,6 +29,19 @@ const FOR_GUESTS: ReadonlySet<string> = new Set([
   'goodbye',
   'how_are_you',
   'who_are_you',
+  'my_name',
+  'feeling_bad',
+  'feeling_good',
+  'love_you',
+  'insult',
+  'joke',
+  'sorry',
+  'bare_answer',
+  'acknowledged',
+  'shut_up',
+  'listening',
+  'delete_everything',
+  'look_up',
 ])
 
 export const isIntentForGuests = (intent: string): boolean => FOR_GUESTS.has(intent)

@@ -22,7 +22,7 @@ const Urgent = z.object({
 })
 
 const Intent = z.object({
-  /** What can be said, as suggestions show it. */
+  /** What can be said, as suggestions show it; `{person}` stands for somebody of the house. */
   examples: Words.default([]),
   /** Whoever asks may fall through to a language model where nothing is found. */
   maybe: z.boolean().default(false),
@@ -96,6 +96,8 @@ export const Language = z.object({
     lists: z.object({ word: Words, shopping: Words, todo: Words, tasks: Words }),
     operators: Lookup,
     asksForResult: Words,
+    /** How questions and wishes begin that no house knows an answer to. */
+    asks: Words.default([]),
     measures: z.record(z.string(), Words),
     cities: Lookup,
   }),

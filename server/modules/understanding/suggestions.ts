@@ -3,6 +3,7 @@ import { wordsOf } from './phrases.ts'
 
 const MOST = 3
 const MAX_LOOKED_AT = 500
+const SOMEBODY = '{person}'
 /** Shorter words that are no name say nothing of what is meant; `timer` does. */
 const SAYING = 5
 
@@ -11,7 +12,10 @@ const grams = (words: readonly string[]): Set<string> =>
   new Set(words.flatMap((word) => [`${word}.`, ...Array.from({ length: Math.max(1, word.length - 2) }, (_, at) => word.slice(at, at + 3))]))
 
 /** Finds the examples of a language that are nearest to a sentence, by the letters they share; rare ones weigh more. */
-export function createSuggestions({ intents, words }: Language): (text: string, mayOffer: (intent: string) => boolean) => string[] {
+export function createSuggestions({
+  intents,
+  words,
+}: Language): (text: string, mayOffer: (intent: string) => boolean, person?: string) => string[] {
   const common = new Set([...words.articles, ...words.notNames.filter((word) => word.length < SAYING)])
   const gramsOf = (text: string) => grams(wordsOf(text).filter((word) => !common.has(word)))
   const examples = Object.entries(intents).flatMap(([intent, { examples }]) =>
@@ -21,10 +25,10 @@ export function createSuggestions({ intents, words }: Language): (text: string, 
   for (const { grams } of examples) for (const gram of grams) counts.set(gram, (counts.get(gram) ?? 0) + 1)
   const weight = (gram: string) => Math.log(1 + examples.length / (counts.get(gram) ?? examples.length)) * (gram.endsWith('.') ? 3 : 1)
 
-  return (text, mayOffer) => {
+  return (text, mayOffer, person) => {
     const asked = gramsOf(text.slice(0, MAX_LOOKED_AT))
     const ranked = examples
-      .filter(({ intent }) => mayOffer(intent))
+      .filter(({ intent, text }) => mayOffer(intent) && (person !== undefined || !text.includes(SOMEBODY)))
       .map((example) => ({
         ...example,
         score: [...example.grams].reduce((sum, gram) => sum + (asked.has(gram) ? weight(gram) : 0), 0) / Math.sqrt(example.grams.size || 1),
@@ -36,7 +40,7 @@ export function createSuggestions({ intents, words }: Language): (text: string, 
       if (chosen.length === MOST) break
       if (intentsSeen.has(intent)) continue
       intentsSeen.add(intent)
-      chosen.push(text)
+      chosen.push(text.replaceAll(SOMEBODY, person ?? ''))
     }
     return chosen
   }

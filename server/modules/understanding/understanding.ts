@@ -78,12 +78,16 @@ export function createUnderstanding({ languages }: UnderstandingOptions) {
       }
       return null
     },
+    /** Whether it begins as questions do, in whatever language. */
+    isQuestion: (text: string, locale: string) =>
+      text.trimEnd().endsWith('?') || ordered(locale).some((language) => engineOf(language).asks(text)),
     /** Sentences that would be understood, nearest to what was said first; in the household's language, of the intents that may be offered. */
     suggest(text: string, context: UnderstandingContext, mayOffer: (intent: string) => boolean = () => true): string[] {
       const language = languageFor(context.locale)
       const nearest = suggestions.get(language) ?? createSuggestions(language)
       suggestions.set(language, nearest)
-      return nearest(text, mayOffer)
+      const others = context.names.people.filter(({ id }) => id !== context.speaker?.id)
+      return nearest(text, mayOffer, others[0]?.name)
     },
   }
 }

@@ -1,8 +1,15 @@
+import { DateTime } from 'luxon'
 import { z } from 'zod'
 import type { MessageSource } from '../../chat/chat.contract.ts'
+import type { Person } from '../../household/household.contract.ts'
+import { wordsOf } from '../phrases.ts'
 import { type AnswerHelp, type Answers, type Slots, text } from './answer.ts'
 
 const NONE = 'cannot_memory'
+const MOST_LOOKED_AT = 10
+const MOST_QUOTED = 4
+const MOST_CHARACTERS = 300
+const MAX_QUERY = 1_000
 const Chunk = z.object({ id: z.string(), title: z.string(), content: z.string(), observedAt: z.string() })
 const Recalled = z.object({ chunks: z.array(Chunk), answer: z.string().nullable() })
 const Remembered = z.object({ chunk: Chunk })
@@ -26,8 +33,58 @@ export async function recollect(query: string, { run, speech }: AnswerHelp) {
   return { text: said, sources: best ? [{ chunkId: best.id, title: best.title }] : [] }
 }
 
+/** What is remembered of somebody, quoted, with what bears on the question first. */
+async function quoted(who: Person, query: string, { run, speech }: AnswerHelp) {
+  const chunksFor = async (asked: string) =>
+    Recalled.safeParse((await run('recall', { query: asked, limit: MOST_LOOKED_AT }, NONE)).data).data?.chunks ?? []
+  const isNamed = ({ title, content }: z.output<typeof Chunk>) => names(`${title} ${content}`, who)
+  const found = [...(await chunksFor(query)), ...(await chunksFor(who.displayName))].filter(isNamed)
+  const chunks = [...new Map(found.map((chunk) => [chunk.id, chunk])).values()].slice(0, MOST_QUOTED)
+  if (chunks.length === 0) return null
+  const items = chunks.map(({ content }) => speech.say('quoted', { text: shortened(content) })).join(', ')
+  return {
+    text: speech.say('know_of_person', { name: who.displayName, items }),
+    sources: chunks.map(({ id, title }) => ({ chunkId: id, title })),
+  }
+}
+
+const shortened = (content: string) =>
+  content.length <= MOST_CHARACTERS ? content.trim() : `${content.slice(0, MOST_CHARACTERS).toWellFormed().trim()}…`
+
+/** Whether a text speaks of somebody by a name of theirs. */
+function names(text: string, { displayName, aliases }: Person): boolean {
+  const words = ` ${wordsOf(text).map(bare).join(' ')} `
+  return [displayName, ...aliases].some((name) => {
+    const called = wordsOf(name).map(bare).join(' ')
+    return called !== '' && words.includes(` ${called} `)
+  })
+}
+const bare = (word: string) => word.replace(/'s?$/, '')
+
+/** What is remembered of the people that a question names, with no conclusion drawn from it. */
+export async function knownOf(help: AnswerHelp) {
+  const who = help.household.persons.find((person) => names(help.text, person))
+  return who ? quoted(who, help.text.slice(0, MAX_QUERY), help) : null
+}
+
+/** What the household itself knows of somebody. */
+function personal({ displayName, role, birthDate }: Person, { speech }: AnswerHelp): string {
+  const told = speech.say('person_is', { name: displayName, role: speech.say(`role_${role}`) })
+  if (!birthDate) return told
+  const born = DateTime.fromISO(birthDate, { zone: speech.now().zone }).setLocale(speech.now().locale ?? 'en')
+  const years = Math.max(0, Math.floor(speech.now().diff(born, 'years').years))
+  const age = speech.say(years < 1 ? 'age_first_year' : 'age_is', { name: displayName, count: years })
+  return `${told} ${age} ${speech.say('person_born', { date: born.toLocaleString(DateTime.DATE_FULL) })}`
+}
+
 async function recallAbout({ query }: Slots, help: AnswerHelp) {
-  return (await recollect(text(query), help)) ?? help.speech.say('know_nothing', { query: text(query) })
+  const asked = wordsOf(text(query)).map(bare).join(' ')
+  const who = help.household.persons.find(({ displayName, aliases }) =>
+    [displayName, ...aliases].some((name) => wordsOf(name).map(bare).join(' ') === asked),
+  )
+  if (!who) return (await recollect(text(query), help)) ?? help.speech.say('know_nothing', { query: text(query) })
+  const known = await quoted(who, who.displayName, help)
+  return { text: [personal(who, help), known?.text].filter(Boolean).join(' '), sources: known?.sources ?? [] }
 }
 
 export const memoryAnswers: Answers = {
@@ -46,6 +103,7 @@ export const memoryAnswers: Answers = {
     const name = help.speaker?.displayName
     return (name && (await recollect(name, help))) || help.speech.say(name ? 'know_you_as' : 'know_nobody', { name: name ?? '' })
   },
+  my_name: async (_, { speaker, speech }) => speech.say(speaker ? 'you_are' : 'know_nobody', { name: speaker?.displayName ?? '' }),
   async forget({ query }, help) {
     const found = await recollect(text(query), help)
     const [source] = found?.sources ?? []

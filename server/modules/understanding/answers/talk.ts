@@ -1,0 +1,29 @@
+import type { Answer, AnswerHelp, Answers } from './answer.ts'
+import { silence } from './timers.ts'
+
+/** What a language model answers better; where there is none, each has a line of its own by its name. */
+export const SMALL_TALK: ReadonlySet<string> = new Set([
+  'feeling_bad',
+  'feeling_good',
+  'love_you',
+  'insult',
+  'joke',
+  'sorry',
+  'bare_answer',
+  'acknowledged',
+])
+
+const leftToModels: Answer = async () => null
+
+/** Talk that asks for nothing to be done. What is said of the house's own doings is always the same, also where a model would talk. */
+export const talkAnswers: Answers = {
+  ...Object.fromEntries([...SMALL_TALK, 'look_up'].map((intent) => [intent, leftToModels])),
+  /** Ends what rings, else the music. */
+  async shut_up(_, help: AnswerHelp) {
+    const silenced = await silence(help)
+    if (silenced === null && help.has('stop_song')) await help.run('stop_song', {}, 'shut_up')
+    return silenced ?? help.speech.say('shut_up')
+  },
+  listening: async (_, { speech }) => speech.say('listening'),
+  delete_everything: async (_, { speech }) => speech.say('delete_everything'),
+}
