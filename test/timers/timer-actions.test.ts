@@ -96,6 +96,9 @@ test('“mine”, “the” and “all” are the speaker’s own; others’ are
   const refused = { status: 404, message: 'You have no timer. There is Ben’s tea timer. Say: cancel Ben’s tea timer.' }
   for (const params of [{}, { all: true }, { durationMs: 3 * MINUTE_MS }])
     await expect(asAda('cancel_timer', params)).rejects.toMatchObject(refused)
+  await expect(asAda('change_timer', { paused: true })).rejects.toMatchObject({
+    message: expect.stringContaining('Say: pause Ben’s tea timer.'),
+  })
   await asAda('set_timer', { durationMs: 10 * MINUTE_MS, name: 'pizza' })
   expect((await asAda('list_timers')).output).toBe(
     'Your pizza timer has 10 minutes left. Ben’s tea timer has 3 minutes left. Ben’s alarm rings tomorrow at 07:00.',

@@ -67,12 +67,12 @@ export function createTimerActions({ timers, household }: TimerActionsDeps): Act
   const told = (one: OwnedTimer, caller: Caller) => `${capital(called(one, caller))} ${state(one.timer)}.`
 
   /** Where only others have one: whose they are, and how to mean them. */
-  function onlyOthers(others: readonly OwnedTimer[], kind: Timer['kind'], caller: Caller): AppError {
+  function onlyOthers(others: readonly OwnedTimer[], kind: Timer['kind'], caller: Caller, verb = 'cancel'): AppError {
     const [first] = others
     if (!first) return new AppError(404, 'not_found', `There is no ${kind}.`)
     const owners = [...new Set(others.map((one) => possessive(ownerOf(one, persons()))))]
     const those = others.length === 1 ? `There is ${called(first, caller)}.` : `Those are ${spokenList(owners)}.`
-    const how = mayChange(first, caller) ? ` Say: cancel ${called(first, caller)}.` : ''
+    const how = mayChange(first, caller) ? ` Say: ${verb} ${called(first, caller)}.` : ''
     return new AppError(404, 'only_others', `You have no ${kind}. ${those}${how}`)
   }
 
@@ -86,7 +86,7 @@ export function createTimerActions({ timers, household }: TimerActionsDeps): Act
     throw conflict('which_timer', `Which one: ${names.slice(0, -1).join(', ')} or ${names.at(-1)}?`)
   }
 
-  function find({ id, name, durationMs, personId, kind = 'timer' }: Wanted, caller: Caller): OwnedTimer {
+  function find({ id, name, durationMs, personId, kind = 'timer' }: Wanted, caller: Caller, verb = 'cancel'): OwnedTimer {
     const all = timers.listOwned()
     if (id) {
       const one = all.find(({ timer }) => timer.id === id)
@@ -103,14 +103,14 @@ export function createTimerActions({ timers, household }: TimerActionsDeps): Act
     const theirs = ofKind.filter((one) => (personId === undefined ? isOwn(one, caller) : one.personId === personId))
     if (durationMs === undefined) {
       if (theirs.length > 0) return only(theirs, caller)
-      throw onlyOthers(ofKind, kind, caller)
+      throw onlyOthers(ofKind, kind, caller, verb)
     }
     const isOf = ({ timer, setMs }: OwnedTimer) => setMs === durationMs || timer.durationMs === durationMs
     const found = theirs.filter(isOf)
     if (found.length > 0) return found.find(({ timer }) => !timer.name) ?? (found[0] as OwnedTimer)
     const others = ofKind.filter(isOf)
     throw others.length > 0
-      ? onlyOthers(others, kind, caller)
+      ? onlyOthers(others, kind, caller, verb)
       : new AppError(404, 'not_found', `There is no timer for ${spokenDuration(durationMs)}.`)
   }
 
@@ -178,7 +178,8 @@ export function createTimerActions({ timers, household }: TimerActionsDeps): Act
       input: ChangeInput,
       risk: 'low',
       async run({ addMs, paused, ...wanted }, { caller }) {
-        const one = change(find(wanted, caller), caller)
+        const verb = paused === undefined ? 'change' : paused ? 'pause' : 'resume'
+        const one = change(find(wanted, caller, verb), caller)
         const timer = await timers.update(one.timer.id, { addMs, paused })
         return { output: told({ ...one, timer }, caller), data: timer }
       },

@@ -5,7 +5,7 @@ import { AppError, invalid } from '../../kit/errors.ts'
 import { instantOf, spokenList, spokenMoment } from '../../kit/spoken-time.ts'
 import type { HouseholdService } from '../household/household.service.ts'
 import { type Todo, todoFields } from './todos.contract.ts'
-import { listKeyOf, type TodosService } from './todos.service.ts'
+import { END_OF_TIME, listKeyOf, type TodosService } from './todos.service.ts'
 
 export interface TodoActionsDeps {
   todos: TodosService
@@ -39,7 +39,7 @@ const ClearInput = z.strictObject({ list: list.unwrap() })
 
 const MAX_SOUGHT = 1_000
 const MAX_LISTED = 500
-/** What of the to-dos is looked at for their times, and cleared in one go. */
+/** What is cleared in one go. */
 const MAX_LOOKED_AT = 5_000
 const MAX_SAID = 12
 const PLAIN = /^(?:to[- ]?dos?|tasks?)$/i
@@ -108,18 +108,15 @@ export function createTodoActions({ todos, household, reaches }: TodoActionsDeps
     }
   }
 
-  type Wanted = Pick<z.output<typeof ListInput>, 'mine' | 'until' | 'reminders'>
+  type Wanted = z.output<typeof ListInput>
 
-  /** The open ones of certain times or people, by when they come. */
-  function among(open: Todo[], { mine, until, reminders }: Wanted, { caller }: ActionCall): Todo[] {
-    const now = new Date().toISOString()
-    const end = instant(until, 'body.until')
-    const timeOf = ({ dueAt, remindAt }: Todo) => (reminders ? remindAt : [dueAt, remindAt].filter((at) => at !== undefined).toSorted()[0])
-    return open
-      .filter(({ personId }) => !mine || personId === undefined || personId === caller.personId)
-      .filter(({ remindAt }) => !reminders || (remindAt !== undefined && remindAt > now))
-      .filter((todo) => end === undefined || (timeOf(todo) ?? end) < end)
-      .toSorted((a, b) => ((timeOf(a) ?? '~') < (timeOf(b) ?? '~') ? -1 : 1))
+  /** The open ones of certain times or people; null where none of these is asked for. */
+  function among({ mine, until, reminders }: Wanted, list: string | undefined, { caller }: ActionCall): Todo[] | null {
+    const personId = mine ? caller.personId : undefined
+    if (until || reminders) return todos.coming({ until: instant(until, 'body.until') ?? END_OF_TIME, personId, reminders, list })
+    if (!mine) return null
+    const open = todos.list({ status: 'open', list, limit: MAX_LISTED })
+    return open.filter((todo) => todo.personId === undefined || todo.personId === personId)
   }
 
   function added(todo: Todo, { caller }: ActionCall): string {
@@ -230,8 +227,8 @@ export function createTodoActions({ todos, household, reaches }: TodoActionsDeps
       async run(input, call) {
         const { status } = input
         const list = listSought(input.list)
-        if (status === 'open' && (input.mine || input.until || input.reminders)) {
-          const found = among(allOpen(list), input, call)
+        const found = status === 'open' ? among(input, list, call) : null
+        if (found) {
           const output = input.reminders ? reminding(found) : listed(found, found.length, list, status)
           return { output, data: { items: found.slice(0, MAX_LISTED), total: found.length } }
         }

@@ -34,6 +34,17 @@ interface ListQuery {
   after?: string | undefined
 }
 
+interface ComingQuery {
+  until: string
+  /** Null is nobody's in particular; everybody's when absent. */
+  personId?: string | null | undefined
+  reminders?: boolean | undefined
+  list?: string | undefined
+}
+
+/** After every time that is written. */
+export const END_OF_TIME = '~'
+const MAX_COMING = 1_000
 const NO_FIELDS = { list: null, notes: null, dueAt: null, remindAt: null, recurrence: null, personId: null }
 const MAX_LISTS = 500
 const REMOVED_AT_ONCE = 50
@@ -230,6 +241,24 @@ export function createTodosService({ db, household, events, reminders, settle }:
         rows.push(...db.select<TodoRow>(sql, [...key, ...values, limit - rows.length]))
       }
       return rows.map(toTodo)
+    },
+
+    /** What is open and due or reminds before `until`, or with `reminders` only what reminds still, by when; with a person theirs and nobody's. */
+    coming({ until, personId, reminders, list }: ComingQuery): Todo[] {
+      const mine = personId === undefined ? '' : ` AND ("personId" IS NULL OR "personId" = ${BOUND_TEXT})`
+      const on = list === undefined ? '' : ` AND "listKey" = ${BOUND_TEXT}`
+      const whose = [...(personId === undefined ? [] : [personId ?? '']), ...(list === undefined ? [] : [listKeyOf(list)])]
+      const read = (where: string, by: string, values: string[]) =>
+        db.select<TodoRow>(
+          `SELECT * FROM "todo" WHERE "completedAt" IS NULL${mine}${on} AND ${where} ORDER BY "${by}" LIMIT ${MAX_COMING}`,
+          [...whose, ...values],
+        )
+      const before = (column: string) => `"${column}" > ${BOUND_TEXT} AND "${column}" < ${BOUND_TEXT}`
+      if (reminders) return read(before('reminderAt'), 'reminderAt', [now(), until]).map(toTodo)
+      const due = read(before('dueAt'), 'dueAt', ['', until])
+      const remembered = read(`${before('remindAt')} AND ("dueAt" IS NULL OR "dueAt" >= ${BOUND_TEXT})`, 'remindAt', ['', until, until])
+      const timeOf = ({ dueAt, remindAt }: TodoRow) => (dueAt !== null && dueAt < until ? dueAt : (remindAt ?? ''))
+      return [...due, ...remembered].toSorted((a, b) => (timeOf(a) < timeOf(b) ? -1 : 1)).map(toTodo)
     },
 
     /** How many are open, of a list or of all. */
