@@ -120,6 +120,8 @@ test('events are moved and cancelled by their names', async () => {
   expect(await say('Delete swimming from the calendar')).toMatch(/comes again/)
   expect(await found('swimming')).toHaveLength(1)
   expect(await say('Cancel the unicorn appointment')).toContain('no “unicorn”')
+  expect(await say('Cancel the unicorn')).not.toContain('calendar.')
+  expect(await say('Cancel the checkup')).toMatch(/^I took Checkup/)
 })
 
 test('a day is told with its reminders, and what there is to do with what is late', async () => {

@@ -50,6 +50,12 @@ async function finding({ title }: Slots, { speech }: AnswerHelp, act: () => Prom
   }
 }
 
+async function remove({ title, from, to }: Slots, help: AnswerHelp): Promise<string> {
+  const result = await help.run('remove_event', given({ title, from, to }), NONE)
+  const removed = Removed.parse(result.data)
+  return help.told(result, removed.occurrenceOnly ? 'event_removed_once' : 'event_removed', told(removed, help))
+}
+
 async function add({ title, startAt, endAt, allDay, recurrence, personId }: Slots, help: AnswerHelp): Promise<string> {
   const { speech, run } = help
   await run('add_event', given({ title, startAt, endAt, allDay: allDay || undefined, recurrence, personId }), NONE)
@@ -71,12 +77,16 @@ export const calendarAnswers: Answers = {
       .filter(Boolean)
       .join(' ')
   },
-  event_remove: (slots, help) =>
-    finding(slots, help, async () => {
-      const result = await help.run('remove_event', given({ title: slots.title, from: slots.from, to: slots.to }), NONE)
-      const removed = Removed.parse(result.data)
-      return help.told(result, removed.occurrenceOnly ? 'event_removed_once' : 'event_removed', told(removed, help))
-    }),
+  event_remove: (slots, help) => finding(slots, help, () => remove(slots, help)),
+  /** What is no event may be something else. */
+  async event_cancel(slots, help) {
+    try {
+      return await remove(slots, help)
+    } catch (error) {
+      if (error instanceof AppError && error.status === 404) return null
+      throw error
+    }
+  },
   event_move: (slots, help) =>
     finding(slots, help, async () => {
       const result = await help.run('move_event', given({ title: slots.title, day: slots.day, time: slots.time }), NONE)
