@@ -1,49 +1,21 @@
-import type { Browser, BrowserContext, Page } from 'playwright'
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
-import type { Browser as Owner } from '../support/house.ts'
-import { BY_ENVIRONMENT, dataRoot, PASSWORD, type ServerProcess, startServer } from '../support/process.ts'
-import { expectAccessible, openChromium, openContext, picture, type screens } from './browser.ts'
+import type { Page } from 'playwright'
+import { expect, test, vi } from 'vitest'
+import { expectAccessible, picture, type screens } from './browser.ts'
+import { setStage } from './stage.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
-const data = dataRoot()
-let server: ServerProcess
-let owner: Owner
-let browser: Browser
-const faults: string[][] = []
-
-beforeAll(async () => {
-  server = await startServer(data.path, { env: BY_ENVIRONMENT })
-  owner = await server.owner()
-  browser = await openChromium()
-})
-afterAll(async () => {
-  await browser?.close()
-  await server?.stop()
-  data[Symbol.dispose]()
-})
-afterEach(async () => {
-  for (const context of browser.contexts()) await context.close()
-  expect(faults.splice(0).flat()).toEqual([])
-})
+const stage = setStage()
 
 /** Less than the pages wait before they look again by themselves. */
 const LIVE = { timeout: 15_000 }
 const today = () => new Date(Date.now() - 60_000).toISOString()
 
-/** A window of its own, without a right to anything yet. */
-async function open(screen: keyof typeof screens): Promise<{ page: Page; context: BrowserContext }> {
-  const opened = await openContext(browser, screen)
-  faults.push(opened.faults)
-  return opened
-}
-
 /** The home page in a window of its own, signed in as the owner, whose line to the server stands. */
 async function openHome(screen: keyof typeof screens = 'desktop', path = '/'): Promise<Page> {
-  const { page, context } = await open(screen)
-  await context.request.post(`${server.url}/api/auth/local`, { data: { password: PASSWORD }, headers: { origin: server.url } })
+  const { page } = await stage.openAsOwner(screen)
   const lineStands = page.waitForEvent('websocket').then((socket) => socket.waitForEvent('framereceived'))
-  await page.goto(server.url + path)
+  await page.goto(stage.server.url + path)
   await tile(page, 'To-dos').waitFor()
   await lineStands
   return page
@@ -52,7 +24,7 @@ async function openHome(screen: keyof typeof screens = 'desktop', path = '/'): P
 const tile = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
 
 test('two windows see what the other changes', async () => {
-  await owner.api.todos.create({ body: { title: 'Water the ferns', dueAt: today() } })
+  await stage.owner.api.todos.create({ body: { title: 'Water the ferns', dueAt: today() } })
   const [kitchen, hall] = [await openHome(), await openHome('phone')]
   const ferns = (page: Page) => tile(page, 'To-dos').getByText('Water the ferns')
   await ferns(kitchen).waitFor()
@@ -72,22 +44,21 @@ test('two windows see what the other changes', async () => {
   await tile(hall, 'Timers').getByText('Nothing is running').waitFor(LIVE)
 
   const soon = new Date(Date.now() + 60_000).toISOString()
-  await owner.api.calendar.create({ body: { title: 'Choir', startAt: soon } })
+  await stage.owner.api.calendar.create({ body: { title: 'Choir', startAt: soon } })
   for (const page of [kitchen, hall]) await tile(page, 'Next up').getByText('Choir').waitFor(LIVE)
 
-  await owner.api.notifications.send({ body: { title: 'Dinner is ready', body: 'Come down.' } })
+  await stage.owner.api.notifications.send({ body: { title: 'Dinner is ready', body: 'Come down.' } })
   for (const page of [kitchen, hall]) await tile(page, 'What happened').getByText('Dinner is ready').waitFor(LIVE)
   await tile(hall, 'What happened').getByRole('button', { name: 'Mark as read: Dinner is ready' }).click()
   for (const page of [kitchen, hall]) await tile(page, 'What happened').getByText('Nothing new.').waitFor(LIVE)
 })
 
 test('a tile fails alone and comes back', async () => {
-  const { page, context } = await open('desktop')
-  await context.request.post(`${server.url}/api/auth/local`, { data: { password: PASSWORD }, headers: { origin: server.url } })
+  const { page } = await stage.openAsOwner('desktop')
   await page.route('**/api/calendar?**', (route) =>
     route.fulfill({ status: 500, json: { error: 'No.', code: 'internal', requestId: 'r-1' } }),
   )
-  await page.goto(server.url)
+  await page.goto(stage.server.url)
   await tile(page, 'Next up').getByText('r-1').waitFor()
   await tile(page, 'The house').getByText('All is well').waitFor()
   await expectAccessible(page)
@@ -107,9 +78,9 @@ test('what is said here is answered in the chat', async () => {
 })
 
 test('a guest is shown what guests may see', async () => {
-  const { qr } = await owner.api.pairing.start({ body: { scope: 'guest' } })
-  const { page } = await open('tv')
-  await page.goto(`${server.url}/pair#d=${qr.split('d=')[1] ?? ''}`)
+  const { qr } = await stage.owner.api.pairing.start({ body: { scope: 'guest' } })
+  const { page } = await stage.open('tv')
+  await page.goto(`${stage.server.url}/pair#d=${qr.split('d=')[1] ?? ''}`)
   await page.getByRole('button', { name: 'Pair this device' }).click()
   await tile(page, 'What happened').waitFor()
   expect(new URL(page.url()).pathname).toBe('/')
@@ -119,7 +90,7 @@ test('a guest is shown what guests may see', async () => {
 })
 
 test('on a TV the tiles are reached and acted on by arrows alone', async () => {
-  await owner.api.todos.create({ body: { title: 'Feed the cat', dueAt: today() } })
+  await stage.owner.api.todos.create({ body: { title: 'Feed the cat', dueAt: today() } })
   const page = await openHome('tv', '/?tv')
   await tile(page, 'To-dos').getByText('Feed the cat').waitFor()
   await picture(page, 'home-on-tv')
@@ -134,6 +105,6 @@ test('on a TV the tiles are reached and acted on by arrows alone', async () => {
   expect(await focused()).toBe(true)
   await page.keyboard.press('Space')
   await expect
-    .poll(async () => (await owner.api.todos.list({ query: { status: 'open' } })).map(({ title }) => title), LIVE)
+    .poll(async () => (await stage.owner.api.todos.list({ query: { status: 'open' } })).map(({ title }) => title), LIVE)
     .not.toContain('Feed the cat')
 })

@@ -1,37 +1,14 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import type { Browser, Locator, Page } from 'playwright'
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
-import { BY_ENVIRONMENT, dataRoot, PASSWORD, type ServerProcess, startServer } from '../support/process.ts'
-import { openChromium, openContext } from './browser.ts'
+import type { Locator, Page } from 'playwright'
+import { expect, it, vi } from 'vitest'
+import { setStage } from './stage.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
-const data = dataRoot()
-let server: ServerProcess
-let browser: Browser
-const faults: string[] = []
-
-beforeAll(async () => {
-  expect(existsSync(join(import.meta.dirname, '..', '..', 'dist', 'renderer', 'index.html')), 'the window is built').toBe(true)
-  server = await startServer(data.path, { env: BY_ENVIRONMENT })
-  browser = await openChromium()
-})
-afterAll(async () => {
-  await browser?.close()
-  await server?.stop()
-  data[Symbol.dispose]()
-})
-afterEach(async () => {
-  for (const context of browser.contexts()) await context.close()
-  expect(faults.splice(0)).toEqual([])
-})
+const stage = setStage()
 
 async function open(path: string): Promise<Page> {
-  const { page, context } = await openContext(browser, 'phone')
-  page.on('pageerror', (error) => faults.push(error.message))
-  await context.request.post(`${server.url}/api/auth/local`, { data: { password: PASSWORD }, headers: { origin: server.url } })
-  await page.goto(server.url + path)
+  const { page } = await stage.openAsOwner('phone')
+  await page.goto(stage.server.url + path)
   await page.getByRole('heading', { level: 1 }).waitFor()
   return page
 }
@@ -93,8 +70,7 @@ it.each(Object.entries(forms))(
     if (form.opens) await page.getByRole('button', { name: form.opens }).first().click()
     const place = within(page, form)
     for (const [label, words] of Object.entries(form.fields)) await field(place, label).fill(words)
-    const { port } = server
-    await server.kill()
+    await stage.server.kill()
     const send = place.getByRole('button', { name: form.sends, exact: true }).last()
     if (form.opens) await send.click()
     else await page.keyboard.press('Enter')
@@ -107,7 +83,7 @@ it.each(Object.entries(forms))(
       await page.mouse.click(2, 2) // beside it
       for (const [label, words] of Object.entries(form.fields)) expect(await field(place, label).inputValue(), label).toBe(words)
     }
-    server = await startServer(data.path, { env: { ...BY_ENVIRONMENT, SERVICE_PORT: String(port) } })
+    await stage.startAgain()
     await send.click()
     await page.getByRole('main').getByText(form.seen).first().waitFor()
     if (form.opens) await page.getByRole('dialog').waitFor({ state: 'detached' })

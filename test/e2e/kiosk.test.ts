@@ -1,37 +1,20 @@
-import type { Browser, Page } from 'playwright'
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
-import { BY_ENVIRONMENT, dataRoot, PASSWORD, type ServerProcess, startServer } from '../support/process.ts'
-import { expectAccessible, openChromium, openContext, picture, type screens } from './browser.ts'
+import type { Page } from 'playwright'
+import { expect, test, vi } from 'vitest'
+import { PASSWORD } from '../support/process.ts'
+import { expectAccessible, picture, type screens } from './browser.ts'
+import { setStage } from './stage.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
-const data = dataRoot()
-let server: ServerProcess
-let browser: Browser
-const faults: string[][] = []
-
-beforeAll(async () => {
-  server = await startServer(data.path, { env: { ...BY_ENVIRONMENT, SERVICE_ALLOWED_HOSTS: 'hearth.test' } })
-  browser = await openChromium()
-})
-afterAll(async () => {
-  await browser?.close()
-  await server?.stop()
-  data[Symbol.dispose]()
-})
-afterEach(async () => {
-  for (const context of browser.contexts()) await context.close()
-  expect(faults.splice(0).flat()).toEqual([])
-})
+const stage = setStage({ SERVICE_ALLOWED_HOSTS: 'hearth.test' })
 
 const soon = <T>(read: () => T) => expect.poll(read, { timeout: 20_000 })
 
-/** The settings, signed in as the owner. */
+/** The settings, signed in as the stage.owner. */
 async function openSettings(host: string, screen: keyof typeof screens, prepare?: (page: Page) => Promise<void>): Promise<Page> {
-  const { page, faults: seen } = await openContext(browser, screen)
-  faults.push(seen)
+  const { page } = await stage.open(screen)
   await prepare?.(page)
-  await page.goto(`http://${host}:${server.port}/settings`)
+  await page.goto(`http://${host}:${stage.server.port}/settings`)
   await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await section(page).waitFor()

@@ -1,43 +1,21 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import type { Browser, Page } from 'playwright'
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
-import { BY_ENVIRONMENT, dataRoot, PASSWORD, type ServerProcess, startServer } from '../support/process.ts'
-import { expectAccessible, openChromium, openContext, picture } from './browser.ts'
+import type { Page } from 'playwright'
+import { expect, test, vi } from 'vitest'
+import { expectAccessible, picture } from './browser.ts'
+import { setStage } from './stage.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
-const data = dataRoot()
-let server: ServerProcess
-let browser: Browser
-const faults: string[] = []
-
-beforeAll(async () => {
-  expect(existsSync(join(import.meta.dirname, '..', '..', 'dist', 'renderer', 'index.html')), 'the window is built').toBe(true)
-  server = await startServer(data.path, { env: BY_ENVIRONMENT })
-  browser = await openChromium()
-})
-afterAll(async () => {
-  await browser?.close()
-  await server?.stop()
-  data[Symbol.dispose]()
-})
-afterEach(async () => {
-  for (const context of browser.contexts()) await context.close()
-  expect(faults.splice(0)).toEqual([])
-})
+const stage = setStage()
 
 /** The memory page of the owner, once each of these was remembered in turn. */
 async function openMemory(...texts: string[]): Promise<Page> {
-  const { page, context } = await openContext(browser, 'phone')
-  page.on('pageerror', (error) => faults.push(error.message))
-  const headers = { origin: server.url }
-  await context.request.post(`${server.url}/api/auth/local`, { data: { password: PASSWORD }, headers })
+  const { page, context } = await stage.openAsOwner('phone')
+  const headers = { origin: stage.server.url }
   for (const content of texts) {
-    const answer = await context.request.post(`${server.url}/api/actions/remember/execute`, { data: { content }, headers })
+    const answer = await context.request.post(`${stage.server.url}/api/actions/remember/execute`, { data: { content }, headers })
     expect(answer.status()).toBe(200)
   }
-  await page.goto(`${server.url}/memory`)
+  await page.goto(`${stage.server.url}/memory`)
   await list(page)
     .getByText(texts.at(-1) ?? '')
     .first()
@@ -69,7 +47,7 @@ test('all of it is forgotten where that is wanted', async () => {
   await forget(page, 'The shed code is 2222')
   await dialog(page).getByRole('button', { name: 'Forget all of it' }).click()
   await list(page).getByText('shed').first().waitFor({ state: 'detached' })
-  await page.goto(`${server.url}/memory?history`)
+  await page.goto(`${stage.server.url}/memory?history`)
   await list(page).waitFor()
   expect(await list(page).getByText('shed').count()).toBe(0)
 })

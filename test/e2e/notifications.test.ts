@@ -1,38 +1,16 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import type { Browser, Page, WebSocketRoute } from 'playwright'
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
-import type { Browser as Owner } from '../support/house.ts'
-import { BY_ENVIRONMENT, dataRoot, type ServerProcess, startServer } from '../support/process.ts'
-import { expectAccessible, openChromium, openContext, picture, type screens } from './browser.ts'
+import type { Page, WebSocketRoute } from 'playwright'
+import { expect, it, vi } from 'vitest'
+import { BY_ENVIRONMENT, dataRoot, startServer } from '../support/process.ts'
+import { expectAccessible, picture, type screens } from './browser.ts'
+import { setStage } from './stage.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
-const data = dataRoot()
-let server: ServerProcess
-let owner: Owner
-let browser: Browser
-const faults: string[][] = []
-
-beforeAll(async () => {
-  expect(existsSync(join(import.meta.dirname, '..', '..', 'dist', 'renderer', 'index.html')), 'the window is built').toBe(true)
-  server = await startServer(data.path, { env: BY_ENVIRONMENT })
-  owner = await server.owner()
-  browser = await openChromium()
-})
-afterAll(async () => {
-  await browser?.close()
-  await server?.stop()
-  data[Symbol.dispose]()
-})
-afterEach(async () => {
-  for (const context of browser.contexts()) await context.close()
-  expect(faults.splice(0).flat()).toEqual([])
-})
+const stage = setStage()
 
 /** Waits as long as a busy machine may need. */
 const soon = <T>(read: () => T) => expect.poll(read, { timeout: 20_000 })
-const statusOf = async (id: string) => (await owner.api.notifications.get({ params: { id } })).status
+const statusOf = async (id: string) => (await stage.owner.api.notifications.get({ params: { id } })).status
 const toasts = (page: Page) => page.getByRole('region', { name: 'Messages' })
 const entries = (page: Page) => page.getByRole('list', { name: 'Notifications' }).getByRole('listitem')
 
@@ -43,23 +21,22 @@ async function pair(
   prepare?: (page: Page) => Promise<void>,
   workers: 'allow' | 'block' = 'block',
 ) {
-  const opened = await openContext(browser, screen, false, workers)
-  faults.push(opened.faults)
+  const opened = await stage.open(screen, { workers })
   await prepare?.(opened.page)
-  const { webQr } = await owner.api.pairing.start({ body: { scope: 'member' } })
-  await opened.page.goto(`${server.url}/pair${new URL(webQr).hash}`)
+  const { webQr } = await stage.owner.api.pairing.start({ body: { scope: 'member' } })
+  await opened.page.goto(`${stage.server.url}/pair${new URL(webQr).hash}`)
   await opened.page.getByLabel('Name of this device').fill(name)
   await opened.page.getByRole('button', { name: 'Pair this device' }).click()
   const deviceId = await soon(
-    async () => (await owner.api.pairedDevices.list()).find((device) => device.name === name && device.isConnected)?.id,
+    async () => (await stage.owner.api.pairedDevices.list()).find((device) => device.name === name && device.isConnected)?.id,
   )
     .toBeDefined()
-    .then(async () => (await owner.api.pairedDevices.list()).find((device) => device.name === name)?.id ?? '')
+    .then(async () => (await stage.owner.api.pairedDevices.list()).find((device) => device.name === name)?.id ?? '')
   return { ...opened, deviceId }
 }
 
 async function send(deviceId: string, title: string, more: { category?: 'REMINDER'; data?: Record<string, string> } = {}) {
-  const sent = await owner.api.notifications.send({ body: { title, body: 'Told by the house.', deviceId, ...more } })
+  const sent = await stage.owner.api.notifications.send({ body: { title, body: 'Told by the house.', deviceId, ...more } })
   if ('items' in sent) throw new Error('one device makes one record')
   return sent.id
 }
@@ -68,7 +45,7 @@ it('opens without the server once it was there, and says that it is gone', async
   using own = dataRoot()
   const house = await startServer(own.path, { env: BY_ENVIRONMENT })
   try {
-    const { page, context } = await openContext(browser, 'phone', false, 'allow')
+    const { page, context } = await stage.open('phone', { workers: 'allow' })
     await page.goto(`${house.url}/login`)
     await page.getByRole('heading', { name: 'Welcome home' }).waitFor()
     await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined))
@@ -113,18 +90,18 @@ it('brings a notification to a phone, counts it and has it read', async () => {
 
 it('does what the buttons of a reminder say', async () => {
   const { page, deviceId } = await pair('A second phone', 'phone')
-  const wash = await owner.api.todos.create({ body: { title: 'Hang up the washing' } })
-  const call = await owner.api.todos.create({ body: { title: 'Call the baker' } })
+  const wash = await stage.owner.api.todos.create({ body: { title: 'Hang up the washing' } })
+  const call = await stage.owner.api.todos.create({ body: { title: 'Call the baker' } })
   const first = await send(deviceId, 'Hang up the washing', { category: 'REMINDER', data: { todoId: wash.id } })
   const second = await send(deviceId, 'Call the baker', { category: 'REMINDER', data: { todoId: call.id } })
-  await page.goto(`${server.url}/notifications`)
+  await page.goto(`${stage.server.url}/notifications`)
   await page.getByRole('button', { name: 'Mark done: Hang up the washing' }).click()
   await soon(() => statusOf(first)).toBe('read')
-  const done = await owner.api.todos.list({ query: { status: 'completed' } })
+  const done = await stage.owner.api.todos.list({ query: { status: 'completed' } })
   expect(done.map(({ title }) => title)).toContain('Hang up the washing')
   await page.getByRole('button', { name: 'Snooze 15 min: Call the baker' }).click()
   await soon(() => statusOf(second)).toBe('read')
-  const open = await owner.api.todos.list({ query: { status: 'open' } })
+  const open = await stage.owner.api.todos.list({ query: { status: 'open' } })
   const snoozed = open.find(({ id }) => id === call.id)
   expect(Date.parse(snoozed?.remindAt ?? '') - Date.now()).toBeGreaterThan(13 * 60_000)
 })
@@ -139,9 +116,9 @@ it('shows exactly what was missed while the line was cut, told in one go', async
       lines.add(line)
     }),
   )
-  await page.goto(`${server.url}/notifications`)
+  await page.goto(`${stage.server.url}/notifications`)
   await page.getByText('Nothing so far').waitFor()
-  const isConnected = async () => (await owner.api.pairedDevices.list()).find(({ id }) => id === deviceId)?.isConnected
+  const isConnected = async () => (await stage.owner.api.pairedDevices.list()).find(({ id }) => id === deviceId)?.isConnected
   await soon(isConnected).toBe(true)
   isCut = true
   for (const line of lines) await line.close()
@@ -163,8 +140,8 @@ it('shows exactly what was missed while the line was cut, told in one go', async
 
 it('has the system show what comes while the window is out of sight, where that was switched on', async () => {
   const { page, context, deviceId } = await pair('A phone in a pocket', 'phone', undefined, 'allow')
-  await context.grantPermissions(['notifications'], { origin: server.url })
-  await page.goto(`${server.url}/settings`)
+  await context.grantPermissions(['notifications'], { origin: stage.server.url })
+  await page.goto(`${stage.server.url}/settings`)
   const card = page.getByRole('region', { name: 'Notifications on this device' })
   const onOff = card.getByRole('switch')
   await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined))
@@ -173,7 +150,7 @@ it('has the system show what comes while the window is out of sight, where that 
   await card.getByText('the push service of this browser did not answer').waitFor()
   await expectAccessible(page)
   await page.evaluate(() => Object.defineProperty(document, 'visibilityState', { configurable: true, value: 'hidden' }))
-  const todo = await owner.api.todos.create({ body: { title: 'Water the mint' } })
+  const todo = await stage.owner.api.todos.create({ body: { title: 'Water the mint' } })
   const shown = () =>
     page.evaluate(async () => {
       const registration = await navigator.serviceWorker.ready
@@ -211,12 +188,12 @@ it('has the system show what comes while the window is out of sight, where that 
 
 it('shows what is pushed while no window is open, with its buttons, and acknowledges it', async () => {
   const { page, context, deviceId } = await pair('A phone that sleeps', 'phone', undefined, 'allow')
-  await context.grantPermissions(['notifications'], { origin: server.url })
-  await page.goto(`${server.url}/notifications`)
+  await context.grantPermissions(['notifications'], { origin: stage.server.url })
+  await page.goto(`${stage.server.url}/notifications`)
   await page.getByRole('switch', { name: 'Show them when Hearth is not in sight' }).waitFor()
   await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined))
-  const todo = await owner.api.todos.create({ body: { title: 'Water the basil' } })
-  const scope = `${server.url}/`
+  const todo = await stage.owner.api.todos.create({ body: { title: 'Water the basil' } })
+  const scope = `${stage.server.url}/`
   const devtools = await context.newCDPSession(page)
   const registrations: { registrationId: string; scopeURL: string }[] = []
   devtools.on('ServiceWorker.workerRegistrationUpdated', (event) => registrations.push(...event.registrations))
@@ -224,8 +201,8 @@ it('shows what is pushed while no window is open, with its buttons, and acknowle
   await soon(() => registrations.some(({ scopeURL }) => scopeURL === scope)).toBe(true)
   const { registrationId = '' } = registrations.find(({ scopeURL }) => scopeURL === scope) ?? {}
   // The line is closed, so that only the worker can say that it arrived.
-  await page.goto(`${server.url}/icon.svg`)
-  await soon(async () => (await owner.api.pairedDevices.list()).find(({ id }) => id === deviceId)?.isConnected).toBe(false)
+  await page.goto(`${stage.server.url}/icon.svg`)
+  await soon(async () => (await stage.owner.api.pairedDevices.list()).find(({ id }) => id === deviceId)?.isConnected).toBe(false)
   const id = await send(deviceId, 'Water the basil', { category: 'REMINDER', data: { todoId: todo.id } })
   expect(await statusOf(id)).toBe('pending')
   const message = {
@@ -237,7 +214,7 @@ it('shows what is pushed while no window is open, with its buttons, and acknowle
     actions: ['Mark Done', 'Snooze 15min'],
     data: { todoId: todo.id },
   }
-  await devtools.send('ServiceWorker.deliverPushMessage', { origin: server.url, registrationId, data: JSON.stringify(message) })
+  await devtools.send('ServiceWorker.deliverPushMessage', { origin: stage.server.url, registrationId, data: JSON.stringify(message) })
   await soon(() => statusOf(id)).toBe('delivered')
   const [worker] = context.serviceWorkers()
   const shown = await worker?.evaluate(async () => {
@@ -255,5 +232,5 @@ it('shows what is pushed while no window is open, with its buttons, and acknowle
     dispatchEvent(new scope.NotificationEvent('notificationclick', { notification, action: 'Mark Done' }))
   })
   await soon(() => statusOf(id)).toBe('read')
-  expect((await owner.api.todos.list({ query: { status: 'completed' } })).map(({ title }) => title)).toContain('Water the basil')
+  expect((await stage.owner.api.todos.list({ query: { status: 'completed' } })).map(({ title }) => title)).toContain('Water the basil')
 })

@@ -1,45 +1,27 @@
-import type { Browser, Page, WebSocketRoute } from 'playwright'
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
-import type { Browser as Owner } from '../support/house.ts'
-import { BY_ENVIRONMENT, dataRoot, type ServerProcess, startServer } from '../support/process.ts'
+import type { Page, WebSocketRoute } from 'playwright'
+import { beforeAll, expect, test, vi } from 'vitest'
 import { focusNow, press, pressUntil } from './arrows.ts'
-import { expectAccessible, expectReadableAcrossARoom, openChromium, openContext, picture } from './browser.ts'
+import { expectAccessible, expectReadableAcrossARoom, picture } from './browser.ts'
+import { setStage } from './stage.ts'
 
 vi.setConfig({ testTimeout: 180_000 })
 
 /** A TV, moved by a remote control alone. */
 
-const data = dataRoot()
-let server: ServerProcess
-let owner: Owner
-let browser: Browser
-const faults: string[][] = []
-
+const stage = setStage({ SERVICE_ALLOWED_HOSTS: 'hearth.test' })
 beforeAll(async () => {
-  server = await startServer(data.path, { env: { ...BY_ENVIRONMENT, SERVICE_ALLOWED_HOSTS: 'hearth.test' } })
-  owner = await server.owner()
-  browser = await openChromium()
   const within = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString()
-  for (let count = 1; count <= 14; count++) await owner.api.todos.create({ body: { title: `Chore ${count}`, dueAt: within(count) } })
-  await owner.api.todos.create({ body: { title: 'Milk', list: 'shopping' } })
+  for (let count = 1; count <= 14; count++) await stage.owner.api.todos.create({ body: { title: `Chore ${count}`, dueAt: within(count) } })
+  await stage.owner.api.todos.create({ body: { title: 'Milk', list: 'shopping' } })
   for (let count = 1; count <= 3; count++)
-    await owner.api.calendar.create({ body: { title: `Visit ${count}`, startAt: within(count * 600) } })
-  await owner.api.timers.create({ body: { durationMs: 6_000_000, name: 'The cake' } })
+    await stage.owner.api.calendar.create({ body: { title: `Visit ${count}`, startAt: within(count * 600) } })
+  await stage.owner.api.timers.create({ body: { durationMs: 6_000_000, name: 'The cake' } })
   for (let count = 1; count <= 8; count++)
-    await owner.api.memory.addChunk({ body: { source: 'note', content: `Note ${count} of the house.`, pinned: count === 1 } })
-})
-afterAll(async () => {
-  await browser?.close()
-  await server?.stop()
-  data[Symbol.dispose]()
-})
-afterEach(async () => {
-  for (const context of browser.contexts()) await context.close()
-  expect(faults.splice(0).flat()).toEqual([])
+    await stage.owner.api.memory.addChunk({ body: { source: 'note', content: `Note ${count} of the house.`, pinned: count === 1 } })
 })
 
 const soon = <T>(read: () => T) => expect.poll(read, { timeout: 20_000 })
-const statusOf = async (id: string) => (await owner.api.notifications.get({ params: { id } })).status
+const statusOf = async (id: string) => (await stage.owner.api.notifications.get({ params: { id } })).status
 
 /** The line of a page to the server, as somebody may pull and plug it. */
 async function pluggable(page: Page): Promise<{ pull(): Promise<void>; plug(): void }> {
@@ -64,19 +46,18 @@ async function pluggable(page: Page): Promise<{ pull(): Promise<void>; plug(): v
 
 /** A TV that was let in with the code that it shows. */
 async function openTv(dark = false) {
-  const opened = await openContext(browser, 'tv', dark)
-  faults.push(opened.faults)
+  const opened = await stage.open('tv', { dark })
   const { page } = opened
   const line = await pluggable(page)
-  const base = `http://hearth.test:${server.port}`
+  const base = `http://hearth.test:${stage.server.port}`
   await page.goto(`${base}/pair`)
   const pattern = /[A-Z2-9]{3}-[A-Z2-9]{3}/
   await page.getByText(pattern).first().waitFor()
   const userCode = pattern.exec(await page.locator('body').innerText())?.[0] ?? ''
-  const known = new Set((await owner.api.pairedDevices.list()).map(({ id }) => id))
-  await owner.api.pairing.approve({ body: { userCode } })
+  const known = new Set((await stage.owner.api.pairedDevices.list()).map(({ id }) => id))
+  await stage.owner.api.pairing.approve({ body: { userCode } })
   await page.getByRole('list', { name: 'Your house' }).waitFor()
-  const connected = async () => (await owner.api.pairedDevices.list()).find(({ id, isConnected }) => isConnected && !known.has(id))
+  const connected = async () => (await stage.owner.api.pairedDevices.list()).find(({ id, isConnected }) => isConnected && !known.has(id))
   await soon(async () => (await connected())?.type).toBe('tv')
   const deviceId = (await connected())?.id ?? ''
   return { ...opened, base, deviceId, line }
@@ -141,14 +122,14 @@ async function send(
   title: string,
   more: { category?: 'REMINDER'; level?: 'critical'; data?: Record<string, string> } = {},
 ) {
-  const sent = await owner.api.notifications.send({ body: { title, body: 'Told by the house.', deviceId, ...more } })
+  const sent = await stage.owner.api.notifications.send({ body: { title, body: 'Told by the house.', deviceId, ...more } })
   if ('items' in sent) throw new Error('one device makes one record')
   return sent.id
 }
 
 test('a TV on plain HTTP shows notifications large, has them answered by arrows, and shows exactly what it missed', async () => {
   const { page, base, deviceId, line } = await openTv()
-  const chore = await owner.api.todos.create({ body: { title: 'Feed the fish' } })
+  const chore = await stage.owner.api.todos.create({ body: { title: 'Feed the fish' } })
   await pressUntil(page, 'ArrowDown', page.getByRole('link', { name: 'Open: Timers' }).or(page.getByRole('textbox').first()))
   const { on: before } = await focusNow(page)
 
@@ -165,7 +146,7 @@ test('a TV on plain HTTP shows notifications large, has them answered by arrows,
   await pressUntil(page, 'ArrowDown', page.getByRole('button', { name: 'Snooze 15 min: Feed the fish' }), 4)
   await page.keyboard.press('Enter')
   await soon(() => statusOf(reminder)).toBe('read')
-  const snoozed = (await owner.api.todos.list({ query: { status: 'open' } })).find(({ id }) => id === chore.id)
+  const snoozed = (await stage.owner.api.todos.list({ query: { status: 'open' } })).find(({ id }) => id === chore.id)
   expect(Date.parse(snoozed?.remindAt ?? '') - Date.now()).toBeGreaterThan(13 * 60_000)
   await banner(page).waitFor({ state: 'detached' })
   expect((await focusNow(page)).on).toBe(before)
@@ -185,7 +166,7 @@ test('a TV on plain HTTP shows notifications large, has them answered by arrows,
   expect(await statusOf(left)).toBe('delivered')
 
   // The line is cut, three are missed, and just these are told of when it is back.
-  const isConnected = async () => (await owner.api.pairedDevices.list()).find(({ id }) => id === deviceId)?.isConnected
+  const isConnected = async () => (await stage.owner.api.pairedDevices.list()).find(({ id }) => id === deviceId)?.isConnected
   await line.pull()
   await soon(isConnected).toBe(false)
   const missed = [await send(deviceId, 'One'), await send(deviceId, 'Two'), await send(deviceId, 'Three')]

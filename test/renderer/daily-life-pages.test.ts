@@ -1,45 +1,16 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import type { Browser, Page, Route } from 'playwright'
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
-import { openChromium, openContext, type screens } from '../e2e/browser.ts'
-import type { Browser as Owner } from '../support/house.ts'
-import { BY_ENVIRONMENT, dataRoot, PASSWORD, type ServerProcess, startServer } from '../support/process.ts'
+import type { Page, Route } from 'playwright'
+import { expect, it, vi } from 'vitest'
+import type { screens } from '../e2e/browser.ts'
+import { setStage } from '../e2e/stage.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
-const data = dataRoot()
-let server: ServerProcess
-let owner: Owner
-let browser: Browser
-const faults: string[] = []
+const stage = setStage()
 
-beforeAll(async () => {
-  expect(existsSync(join(import.meta.dirname, '..', '..', 'dist', 'renderer', 'index.html')), 'the window is built').toBe(true)
-  server = await startServer(data.path, { env: BY_ENVIRONMENT })
-  owner = await server.owner()
-  browser = await openChromium()
-})
-afterAll(async () => {
-  await browser?.close()
-  await server?.stop()
-  data[Symbol.dispose]()
-})
-afterEach(async () => {
-  for (const context of browser.contexts()) await context.close()
-  expect(faults.splice(0)).toEqual([])
-})
-
-/** A page in a browser of its own, signed in as the owner. */
+/** A page in a browser of its own, signed in as the stage.owner. */
 async function open(path: string, screen: keyof typeof screens = 'desktop'): Promise<Page> {
-  const opened = await openContext(browser, screen)
-  opened.page.on('pageerror', (error) => faults.push(error.message))
-  const signedIn = await opened.context.request.post(`${server.url}/api/auth/local`, {
-    data: { password: PASSWORD },
-    headers: { origin: server.url },
-  })
-  expect(signedIn.status()).toBe(204)
-  await opened.page.goto(server.url + path)
+  const opened = await stage.openAsOwner(screen)
+  await opened.page.goto(stage.server.url + path)
   await opened.page.getByRole('heading', { level: 1 }).waitFor()
   return opened.page
 }
@@ -50,7 +21,7 @@ const soon = <T>(read: () => T) => expect.poll(read, { timeout: 20_000 })
 const undo = (page: Page) => page.getByRole('button', { name: 'Undo' }).click()
 const dismiss = (page: Page) => page.getByRole('button', { name: 'Dismiss' }).first().click()
 const titles = async (list: string, status: 'open' | 'completed') =>
-  (await owner.api.todos.list({ query: { list, status } })).map(({ title }) => title).sort()
+  (await stage.owner.api.todos.list({ query: { list, status } })).map(({ title }) => title).sort()
 
 it('shops with one thumb: several things in a line, ticking, undoing', async () => {
   const page = await open('/todos', 'phone')
@@ -74,7 +45,7 @@ it('shops with one thumb: several things in a line, ticking, undoing', async () 
 })
 
 it('shows a tick that the server refuses as it was, and says why', async () => {
-  const { id } = await owner.api.todos.create({ body: { title: 'Sweep the yard' } })
+  const { id } = await stage.owner.api.todos.create({ body: { title: 'Sweep the yard' } })
   const page = await open('/todos')
   const box = page.getByRole('checkbox', { name: /Sweep the yard/ })
   await page.route(`**/api/todos/${id}/complete`, refuse)
@@ -91,7 +62,7 @@ it('shows a tick that the server refuses as it was, and says why', async () => {
 })
 
 it('deletes a to-do once it cannot be undone any more', async () => {
-  const { id } = await owner.api.todos.create({ body: { title: 'Old errand' } })
+  const { id } = await stage.owner.api.todos.create({ body: { title: 'Old errand' } })
   const page = await open('/todos')
   const remove = async () => {
     await page.getByRole('button', { name: 'What to do with Old errand' }).click()
@@ -101,14 +72,14 @@ it('deletes a to-do once it cannot be undone any more', async () => {
   await remove()
   await undo(page)
   await page.getByRole('checkbox', { name: 'Old errand' }).waitFor({ state: 'attached' })
-  expect((await owner.api.todos.get({ params: { id } })).title).toBe('Old errand')
+  expect((await stage.owner.api.todos.get({ params: { id } })).title).toBe('Old errand')
   await remove()
   await dismiss(page)
-  await soon(() => owner.api.todos.get({ params: { id } }).catch(({ status }) => status)).toBe(404)
+  await soon(() => stage.owner.api.todos.get({ params: { id } }).catch(({ status }) => status)).toBe(404)
 })
 
 it('sets when a chore is due and that it comes again', async () => {
-  const { id } = await owner.api.todos.create({ body: { title: 'Feed the carp' } })
+  const { id } = await stage.owner.api.todos.create({ body: { title: 'Feed the carp' } })
   const page = await open('/todos')
   await page.getByRole('button', { name: 'What to do with Feed the carp' }).click()
   await page.getByRole('menuitem', { name: 'Change' }).click()
@@ -120,9 +91,9 @@ it('sets when a chore is due and that it comes again', async () => {
   await dialog.getByLabel('Remind at').fill('18:00')
   await dialog.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Feed the carp is saved.').waitFor()
-  const { household } = await owner.api.household.get()
+  const { household } = await stage.owner.api.household.get()
   const clock = (at = '') => new Intl.DateTimeFormat('en-GB', { timeZone: household.timezone, timeStyle: 'short' }).format(new Date(at))
-  const saved = await owner.api.todos.get({ params: { id } })
+  const saved = await stage.owner.api.todos.get({ params: { id } })
   expect([clock(saved.dueAt), clock(saved.remindAt), saved.recurrence]).toEqual(['18:30', '18:00', 'FREQ=WEEKLY'])
 })
 
@@ -139,10 +110,10 @@ it('counts a timer down on every page, rings, and goes on for five minutes', asy
   await page.getByRole('button', { name: 'Cancel: Tea' }).click()
   await undo(page)
   await list.getByText('Paused').waitFor()
-  const [tea] = await owner.api.timers.list()
+  const [tea] = await stage.owner.api.timers.list()
   expect(tea?.pausedAt).toBeDefined()
-  await page.goto(`${server.url}/todos`)
-  await owner.api.timers.update({ params: { id: tea?.id ?? '' }, body: { paused: false, addMs: -3_600_000 } })
+  await page.goto(`${stage.server.url}/todos`)
+  await stage.owner.api.timers.update({ params: { id: tea?.id ?? '' }, body: { paused: false, addMs: -3_600_000 } })
   await page.reload()
   const bell = page.getByRole('region', { name: 'Ringing' })
   await bell.getByText('Tea: time is up.').waitFor()
@@ -150,7 +121,7 @@ it('counts a timer down on every page, rings, and goes on for five minutes', asy
   await bell.getByRole('button', { name: '+5 min: Tea' }).click()
   await bell.waitFor({ state: 'detached' })
   await soon(() => page.title()).toMatch(/^[45]:\d\d · To-dos – Hearth$/)
-  for (const { id } of await owner.api.timers.list()) await owner.api.timers.remove({ params: { id } })
+  for (const { id } of await stage.owner.api.timers.list()) await stage.owner.api.timers.remove({ params: { id } })
 })
 
 it('adds a weekly event, takes one occurrence out, and keeps it when that is undone', async () => {
@@ -165,7 +136,7 @@ it('adds a weekly event, takes one occurrence out, and keeps it when that is und
   await dialog.getByLabel('Repeats').selectOption('Every week')
   await dialog.getByRole('button', { name: 'Add' }).click()
   await page.getByText(/Fencing is in the calendar/).waitFor()
-  await page.goto(`${server.url}/calendar?view=month&at=2031-01-15`)
+  await page.goto(`${stage.server.url}/calendar?view=month&at=2031-01-15`)
   const events = page.getByRole('button', { name: /Fencing/ })
   await soon(() => events.count()).toBe(4)
   const takeOut = async () => {
@@ -179,7 +150,7 @@ it('adds a weekly event, takes one occurrence out, and keeps it when that is und
   await takeOut()
   await dismiss(page)
   const listed = async () => {
-    const all = await owner.api.calendar.list({ query: { from: '2031-01-01T00:00:00Z', to: '2031-02-01T00:00:00Z' } })
+    const all = await stage.owner.api.calendar.list({ query: { from: '2031-01-01T00:00:00Z', to: '2031-02-01T00:00:00Z' } })
     return all.filter(({ title }) => title === 'Fencing').length
   }
   await soon(listed).toBe(3)
@@ -190,7 +161,9 @@ it('adds a weekly event, takes one occurrence out, and keeps it when that is und
 
 it('keeps a rule that the form does not offer', async () => {
   const rule = 'FREQ=MONTHLY;BYDAY=2TU'
-  const { id } = await owner.api.calendar.create({ body: { title: 'Book circle', startAt: '2032-06-08T18:00:00Z', recurrence: rule } })
+  const { id } = await stage.owner.api.calendar.create({
+    body: { title: 'Book circle', startAt: '2032-06-08T18:00:00Z', recurrence: rule },
+  })
   const page = await open('/calendar?at=2032-06-01')
   await page
     .getByRole('button', { name: /Book circle/ })
@@ -201,7 +174,7 @@ it('keeps a rule that the form does not offer', async () => {
   await page.getByLabel('Where').fill('Library')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Book circle is saved.').waitFor()
-  const saved = await owner.api.calendar.get({ params: { id } })
+  const saved = await stage.owner.api.calendar.get({ params: { id } })
   expect([saved.recurrence, saved.location]).toEqual([rule, 'Library'])
 })
 
@@ -216,7 +189,7 @@ it('becomes a household of several people with the second, and goes back with th
   await dialog.getByRole('button', { name: 'Add', exact: true }).click()
   await page.getByText(/Hearth tells people apart from here on/).waitFor()
   await page.getByText('Several people', { exact: true }).waitFor()
-  const now = await owner.api.household.get()
+  const now = await stage.owner.api.household.get()
   expect(now.household.mode).toBe('multi')
   expect(now.persons[1]).toMatchObject({ displayName: 'Charles', aliases: ['Uncle', 'Charlie'], birthDate: '1991-12-26' })
   await page.getByRole('button', { name: 'What to do with Charles' }).click()
@@ -225,7 +198,7 @@ it('becomes a household of several people with the second, and goes back with th
   await page.getByRole('button', { name: 'Remove', exact: true }).click()
   await page.getByRole('button', { name: 'Go back to just me' }).click()
   await page.getByText('Just me', { exact: true }).waitFor()
-  expect((await owner.api.household.get()).household.mode).toBe('single')
+  expect((await stage.owner.api.household.get()).household.mode).toBe('single')
 })
 
 it('says a conflict in its own words', async () => {
@@ -241,15 +214,15 @@ it('says a conflict in its own words', async () => {
 })
 
 it('shows members the household without what they may not change', async () => {
-  const { qr } = await owner.api.pairing.start({ body: { scope: 'member' } })
+  const { qr } = await stage.owner.api.pairing.start({ body: { scope: 'member' } })
   const link = JSON.parse(Buffer.from(qr.split('d=')[1] ?? '', 'base64url').toString()) as { code: string; secret: string }
-  const { page, context } = await openContext(browser, 'phone')
-  const paired = await context.request.post(`${server.url}/api/auth/pair/browser`, {
+  const { page, context } = await stage.open('phone')
+  const paired = await context.request.post(`${stage.server.url}/api/auth/pair/browser`, {
     data: { code: link.code, secret: link.secret, deviceInfo: { name: 'Hall tablet', type: 'tablet' } },
-    headers: { origin: server.url },
+    headers: { origin: stage.server.url },
   })
   expect(paired.status()).toBe(200)
-  await page.goto(`${server.url}/household`)
+  await page.goto(`${stage.server.url}/household`)
   await page.getByText('The owner and devices whose scope is Admin can change this.').waitFor()
   expect(await page.getByRole('button', { name: /Add a person|Change the home|What to do with/ }).count()).toBe(0)
 })
@@ -261,8 +234,8 @@ async function times(count: number, act: (at: number) => Promise<unknown>): Prom
 
 it('shows what does not fit at first when it is asked for', async () => {
   await times(205, async (at) => {
-    const { id } = await owner.api.todos.create({ body: { title: `brick ${at}`, list: 'wall' } })
-    await owner.api.todos.complete({ params: { id } })
+    const { id } = await stage.owner.api.todos.create({ body: { title: `brick ${at}`, list: 'wall' } })
+    await stage.owner.api.todos.complete({ params: { id } })
   })
   const page = await open('/todos?list=wall&done=1')
   const done = page.getByRole('list', { name: 'Done' }).getByRole('listitem')
@@ -270,9 +243,9 @@ it('shows what does not fit at first when it is asked for', async () => {
   await page.getByRole('button', { name: 'Show more' }).click()
   await soon(() => done.count()).toBe(205)
   expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(0)
-  const { id, deviceId = '' } = await owner.api.timers.create({ body: { durationMs: 3_600_000 } })
-  await owner.api.timers.remove({ params: { id } })
-  await times(105, (at) => owner.api.notifications.send({ body: { title: `news ${at}`, body: '', deviceId } }))
+  const { id, deviceId = '' } = await stage.owner.api.timers.create({ body: { durationMs: 3_600_000 } })
+  await stage.owner.api.timers.remove({ params: { id } })
+  await times(105, (at) => stage.owner.api.notifications.send({ body: { title: `news ${at}`, body: '', deviceId } }))
   const news = await open('/notifications')
   const rows = news.getByRole('main').getByText(/^news \d+$/)
   await soon(() => rows.count()).toBe(100)
@@ -281,7 +254,7 @@ it('shows what does not fit at first when it is asked for', async () => {
 })
 
 it('ends one’s own address of the calendar, or everybody’s', async () => {
-  const mine = await owner.api.calendar.feed()
+  const mine = await stage.owner.api.calendar.feed()
   const page = await open('/calendar?view=outside')
   const statusOf = async () => (await fetch(mine.url)).status
   await page.getByRole('button', { name: 'End my address' }).waitFor()
