@@ -29,7 +29,7 @@ test('what was to be remembered is recalled by a question', async () => {
   expect(data).toMatchObject({ chunk: { source: 'note', personId: null, content: 'the boiler code is 4711' } })
   const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'long' }).format(new Date())
   const answer = await ben('recall', { query: 'what is the boiler code?' })
-  expect(answer.output).toMatch(/^You told me on .+: the boiler code is 4711$/)
+  expect(answer.output).toMatch(/^I was told on .+: the boiler code is 4711$/)
   expect(answer.output.replace(/(\w+) (\d+):/, '$2 $1:')).toContain(day)
   expect((await recall(ben, 'What was the code of the boiler again, please?')).answer).toContain('4711')
 })

@@ -17,6 +17,7 @@ const FIRST_PERSON = /(^|[^\p{L}])(i|me|my|mine|myself|ich|mich|mir|mein\p{L}{0,
 const ownerOf = (content: string, forWhom: 'me' | 'household' | undefined, { personId }: Caller): string | null =>
   forWhom === 'household' || (forWhom === undefined && !FIRST_PERSON.test(content)) ? null : personId
 
+const NOBODYS = ' This is a shared device, so I keep it as somebody’s; say it with a name to have it known as theirs.'
 const whose = (personId: string | null) => (personId === null ? 'for the household' : 'for you')
 
 /** What else is gone, after what was forgotten. */
@@ -49,7 +50,9 @@ export function memoryActions({ chunks, notes, recollection }: MemoryActionsDeps
           sparesKept: origin === 'model' || origin === 'mcp',
         })
         const before = replaced ? ` Before, it was: ${replaced.content}` : ''
-        return { output: `I will remember that ${whose(personId)}: ${chunk.title}${before}`, data: { chunk } }
+        // on a shared device nobody knows who “my” is
+        const nobodys = caller.personId === null && forWhom === undefined && FIRST_PERSON.test(text) ? NOBODYS : ''
+        return { output: `I will remember that ${whose(personId)}: ${chunk.title}${before}${nobodys}`, data: { chunk } }
       },
     }),
     action({

@@ -4,7 +4,9 @@ import type { EventBus } from '../../kit/events.ts'
 import type { Logger } from '../../kit/log.ts'
 import type { Module } from '../../kit/module.ts'
 import { routes } from '../../kit/routes.ts'
+import { ConversationTable } from '../chat/chat.table.ts'
 import type { HouseholdService } from '../household/household.service.ts'
+import { PairedDeviceTable } from '../paired-devices/paired-devices.table.ts'
 import { createChunksService } from './chunks.service.ts'
 import type { Embedder } from './embedder.ts'
 import { createFactsService } from './facts.service.ts'
@@ -47,7 +49,13 @@ export function createMemory({ db, events, household, dataPath, resourcesPath, d
   const onFault = (err: unknown) => log.warn({ err }, 'the word vectors cannot be read; memory is found by its words alone')
   const chunks = createChunksService({ db, events, household, vectors, resourcesPath, onFault })
   const notes = createNoteKeeper({ db, chunks })
-  const recollection = createRecollection({ chunks, facts, household, resourcesPath, onFault })
+  function tellerIn(conversationId: string) {
+    const conversation = db.get(ConversationTable, conversationId)
+    if (!conversation) return null
+    const { personId, deviceId } = conversation
+    return { personId, deviceName: personId === null ? (db.get(PairedDeviceTable, deviceId)?.name ?? null) : null }
+  }
+  const recollection = createRecollection({ chunks, facts, household, resourcesPath, tellerIn, onFault })
   const erasure = createPersonErasure({ household, chunks })
   const rawFiles = createRawFiles({ dataPath, defaultSoulPath: join(resourcesPath, 'soul.md'), log })
   const rawMemory = async () => ({ soul: await rawFiles.soul(), memory: await rawFiles.memory() })

@@ -14,6 +14,7 @@ interface Form {
   intent: string
   program: Program
   unless: ReadonlySet<string>
+  unlessFirst: Phrases<true>
   maybe: boolean
 }
 
@@ -44,10 +45,11 @@ export function createEngine(language: Language) {
   const byWord = new Map<string, Form[]>()
   const always: Form[] = []
   function* compiling() {
-    for (const [intent, { says, unless, maybe }] of Object.entries(language.intents)) {
+    for (const [intent, { says, unless, unlessFirst, maybe }] of Object.entries(language.intents)) {
       const veto = new Set(unless.map(fold))
+      const vetoFirst = createPhraseSet(unlessFirst, expansions)
       for (const template of says) {
-        add({ intent, program: templates.compile(template), unless: veto, maybe })
+        add({ intent, program: templates.compile(template), unless: veto, unlessFirst: vetoFirst, maybe })
         yield
       }
     }
@@ -122,6 +124,7 @@ export function createEngine(language: Language) {
         isTaskList: (list) => list === null || wordsOf(list).some((word) => tasks.has(word)),
         wordsOf: (value) => wordsOf(value, expansions),
         said: (from, to) => spoken(sentence, from, to),
+        isAsked: /[?？]\s*$/.test(text),
         isNegative: (at) => /(?:^|\s)[-−–]$/.test(sentence.text.slice(0, sentence.tokens[at]?.start)) && /^\d/.test(said[at] ?? ''),
       }
       const forms = [...candidates(said)].filter(
@@ -139,6 +142,8 @@ export function createEngine(language: Language) {
         const matches: { form: Form; match: Match }[] = []
         for (const form of forms) {
           const match = walk(form.program, said, from, to, spans)
+          const content = match?.captures.find(({ as }) => as === 'content')
+          if (content && form.unlessFirst.at(said, content.start)) continue
           if (match) matches.push({ form, match })
         }
         matches.sort((a, b) => a.match.guessed - b.match.guessed || Number(a.form.maybe) - Number(b.form.maybe))

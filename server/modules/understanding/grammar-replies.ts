@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type ActionCall, type ActionRegistry, mayRun } from '../../kit/actions.ts'
 import type { Caller } from '../../kit/caller.ts'
-import { AppError } from '../../kit/errors.ts'
+import { AppError, saidOf } from '../../kit/errors.ts'
 import type { MessageSource, ToolCall } from '../chat/chat.contract.ts'
 import type { Household, Person } from '../household/household.contract.ts'
 import { type AnswerHelp, type Answers, Missing, type SourceOrigin } from './answers/answer.ts'
@@ -69,6 +69,7 @@ const KEPT: ReadonlySet<string> = new Set([
   'recall_about',
   'media_play',
 ])
+const MOST_SENTENCES = 10
 const TOLD: ReadonlySet<string> = new Set(['announce', 'tell_person'])
 
 /** Does what sentences ask for and says so, without any model. */
@@ -140,6 +141,14 @@ export function createGrammarReplies({
     return { help, toolCalls }
   }
 
+  /** What several sentences want to have remembered; null where they do not all want that. */
+  function toRemember(text: string, context: UnderstandingContext): unknown[] | null {
+    const sentences = text.split(/(?<=[.!])\s+/).slice(0, MOST_SENTENCES + 1)
+    if (sentences.length < 2 || sentences.length > MOST_SENTENCES) return null
+    const understood = sentences.map((sentence) => understanding.understand(sentence, context))
+    return understood.every((each) => each?.intent === 'remember') ? understood.map((each) => each?.slots.content) : null
+  }
+
   /** Whom to call, where somebody is in danger: the house cannot. */
   function urgentReply(text: string, context: UnderstandingContext): GrammarReply | null {
     const urgent = understanding.urgency(text, context.locale)
@@ -171,12 +180,13 @@ export function createGrammarReplies({
         if (error instanceof Missing) return speech.say(error.reply)
         if (!(error instanceof AppError)) throw error
         if (error.status === 403) return speech.say('not_allowed')
-        if (speech.language === 'en') return error.message
+        if (speech.language === 'en') return saidOf(error)
         return speech.say(error.status === 404 ? 'not_found' : 'failed')
       }
 
       try {
-        const said = await answer(slots, help)
+        const contents = intent === 'remember' ? toRemember(text, context) : null
+        const said = await answer(contents ? { ...slots, contents } : slots, help)
         if (said === null) return null
         const reply = typeof said === 'string' ? { text: said, sources: [] } : said
         return { intent, ...reply, text: urgent ? `${reply.text} ${urgent.text}` : reply.text, toolCalls, sure: !maybe }

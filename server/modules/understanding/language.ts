@@ -28,6 +28,8 @@ const Intent = z.object({
   maybe: z.boolean().default(false),
   /** A sentence with one of these words means something else. */
   unless: Words.default([]),
+  /** What was captured as `content` does not begin with these. */
+  unlessFirst: Words.default([]),
   says: Words,
 })
 

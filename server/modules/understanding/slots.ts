@@ -23,6 +23,8 @@ export interface SlotHelp {
   wordsOf(text: string): string[]
   /** What was said from one word up to another. */
   said(from: number, to: number): string
+  /** Whether a question mark ends it. */
+  isAsked: boolean
   /** Whether a minus stands before the number at a word. */
   isNegative(at: number): boolean
 }
@@ -162,8 +164,20 @@ function listItems(slots: Slots, help: SlotHelp): Slots | null {
 /** `remember my locker is 212`: all from `my` on. */
 function remember(slots: Slots, help: SlotHelp, captures: readonly Capture[]): Slots | null {
   const [first, last] = [captures[0], captures.at(-1)]
-  if (slots.content !== undefined || !first || !last) return slots
+  const { loose, ...rest } = slots
+  if (loose && help.isAsked) return null
+  if (slots.content !== undefined || !first || !last) return rest
   return { content: help.said(first.as === 'about' ? first.start : first.start - 1, last.end) }
+}
+
+/** `actually the boiler code is 9999`: as a sentence of its own, but for `it is 9999`, whose subject was spoken of before. */
+function correct(slots: Slots, help: SlotHelp, captures: readonly Capture[]): Slots {
+  const about = captures.find(({ as }) => as === 'subject')
+  const { value } = slots
+  if (!about) return { value }
+  const named = captures.find(({ as }) => as === 'about')
+  const subject = help.said(named?.start ?? about.start - 1, about.end)
+  return { subject, content: `${subject} ${String(slots.verb ?? 'is')} ${String(value)}` }
 }
 
 /** Something on a list; what is listed with `and` is several things there, but for tasks. */
@@ -183,6 +197,7 @@ const isLevel = (level: unknown) => typeof level === 'number' && level >= 0 && l
 
 const finishers: Record<string, (slots: Slots, help: SlotHelp, captures: readonly Capture[]) => Slots | null> = {
   remember,
+  correct,
   remind: reminder,
   todo_add: reminder,
   event_add: eventAdd,

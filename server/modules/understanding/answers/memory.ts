@@ -10,6 +10,8 @@ const MOST_LOOKED_AT = 10
 const MOST_QUOTED = 4
 const MOST_CHARACTERS = 300
 const MAX_QUERY = 1_000
+/** Of what a short sentence states, all but the value. */
+const STATED = /^(.{2,80}? (?:is|are|ist|sind|lautet)) .{1,200}$/iu
 const Chunk = z.object({ id: z.string(), title: z.string(), content: z.string(), observedAt: z.string() })
 const Recalled = z.object({ chunks: z.array(Chunk), answer: z.string().nullable() })
 const Remembered = z.object({ chunk: Chunk })
@@ -31,6 +33,15 @@ export async function recollect(query: string, { run, speech }: AnswerHelp) {
   const said =
     speech.language === 'en' || !best ? recalled.answer : speech.say('told_me', { day: speech.day(best.observedAt), content: best.content })
   return { text: said, sources: best ? [{ chunkId: best.id, title: best.title }] : [] }
+}
+
+async function keep(content: string, help: AnswerHelp) {
+  const result = await help.run('remember', { content }, NONE)
+  const chunk = Remembered.safeParse(result.data).data?.chunk
+  return {
+    text: help.told(result, 'remembered', { content }),
+    sources: chunk ? [{ chunkId: chunk.id, title: chunk.title }] : [],
+  }
 }
 
 /** What is remembered of somebody, quoted, with what bears on the question first. */
@@ -88,13 +99,18 @@ async function recallAbout({ query }: Slots, help: AnswerHelp) {
 }
 
 export const memoryAnswers: Answers = {
-  async remember({ content }, help) {
-    const result = await help.run('remember', { content }, NONE)
-    const chunk = Remembered.safeParse(result.data).data?.chunk
-    return {
-      text: help.told(result, 'remembered', { content: text(content) }),
-      sources: chunk ? [{ chunkId: chunk.id, title: chunk.title }] : [],
-    }
+  async remember({ content, contents }, help) {
+    const kept = []
+    for (const each of Array.isArray(contents) ? contents.map(text) : [text(content)]) kept.push(await keep(each, help))
+    return { text: kept.map((one) => one.text).join('\n'), sources: kept.flatMap(({ sources }) => sources) }
+  },
+  /** Only of what is known: whatever else is said in passing is nobody’s wish to have it kept. */
+  async correct({ subject, content, value }, help) {
+    if (content !== undefined) return (await recollect(text(subject), help)) ? keep(text(content), help) : null
+    const [source] = help.lastSources
+    const origin = source && (await help.describeSource(source.chunkId))
+    const [, before] = (origin && STATED.exec(origin.content.replaceAll(/\s+/g, ' ').trim())) ?? []
+    return before ? keep(`${before} ${text(value)}`, help) : null
   },
   /** The whole question finds more than the piece of it that was captured. */
   recall: (_, help) => recollect(help.text.replaceAll(/\s+/g, ' ').trim().slice(0, 1_000), help),
