@@ -94,6 +94,8 @@ afterAll(() => house[Symbol.asyncDispose]())
 const specs: EndpointSpec[] = Object.values(api).flatMap((contract) => Object.values(contract) as EndpointSpec[])
 const nameOf = ({ method, path }: EndpointSpec) => `${method} ${path}`
 const withBody = specs.filter(({ body }) => body)
+/** While version 1 is off, whatever is sent to it is told that it is gone. */
+const judging = withBody.filter(({ path }) => path !== '/api/paired-devices/verify')
 const withId = specs.filter(({ path }) => path.includes('{id}'))
 
 function send(spec: EndpointSpec, init: RequestInit, id: string = randomUUID()): Promise<Response> {
@@ -120,13 +122,13 @@ test('there is a good body here for every endpoint that takes one', () => {
 test('JSON that is none, or no object, is 400', async () => {
   const headers = { 'content-type': 'application/json' }
   const bad = ['{', '{"a":}', '[]', '"text"', 'null', '1', 'true', '{"a":1}trailing', '\u0000', "{'a':1}", '{"__proto__":{"admin":true}}']
-  for (const spec of withBody) {
+  for (const spec of judging) {
     for (const body of bad) expect(JSON.parse(await expectFailure(spec, { headers, body }, 400, body)).code).toBe('validation_failed')
   }
 })
 
 test('a field that is not known is 400 and named', async () => {
-  for (const spec of withBody.filter((known) => !FREE.includes(nameOf(known)))) {
+  for (const spec of judging.filter((known) => !FREE.includes(nameOf(known)))) {
     for (const field of ['isAdmin', 'constructor', 'createdby']) {
       const text = await expectFailure(spec, json({ ...BODIES[nameOf(spec)], [field]: 1 }), 400, field)
       expect(JSON.parse(text)).toMatchObject({
@@ -182,7 +184,7 @@ test('a body over 1 MiB is 413, one of 1 MiB is read', async () => {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ a: 'x'.repeat(bytes - '{"a":""}'.length) }),
   })
-  for (const spec of withBody) {
+  for (const spec of judging) {
     expect(JSON.parse(await expectFailure(spec, ofBytes(1024 * 1024 + 1), 413, 'a byte too much')).code).toBe('too_large')
     expect(JSON.parse(await expectFailure(spec, ofBytes(1024 * 1024), 400, 'just not too much')).code).toBe('validation_failed')
   }
