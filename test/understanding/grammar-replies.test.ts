@@ -233,6 +233,28 @@ test('time, dates, birthdays and sums need no action', async () => {
   expect((await ask('good morning'))?.text).toContain('Good morning, Ines!')
 })
 
+test.each([
+  ['what is tomorrow’s date?', 'That is Sunday, 22 November 2026.'],
+  ['what day is it in 3 days?', 'That is Tuesday, 24 November 2026.'],
+  ['how many days until my birthday?', 'Ines’s birthday is on 22 November: tomorrow.'],
+  ["how many weeks until New Year's Eve", 'That is in 5 weeks and 5 days.'],
+  ['how many days until New Year’s Eve', 'That is in 40 days.'],
+  ['is it the weekend?', 'Yes, today is Saturday.'],
+  ['is today a workday?', 'No, today is Saturday.'],
+  ['10 divided by 0', 'Nothing can be divided by zero: there is no such number.'],
+  ['15 percent of 80 euros', 'That is 12.'],
+  ['20% of €50', 'That is 10.'],
+  ['5 feet 10 in cm', '5.83333 ft is 177.8 cm.'],
+  ['how do you spell necessary', 'N-E-C-E-S-S-A-R-Y.'],
+  ['2^1000', 'That is about 1.0715 × 10^301.'],
+  ['123456789 * 1001', 'That is 123,580,245,789.'],
+  ['12 divided by 7', 'That is 1.714285714.'],
+  ['what time is it in london', 'In London it is 10:30.'],
+  ['what time is it in new york', 'In New York it is 05:30.'],
+  ['1 cup in tablespoons', '1 cup is 16 tbsp.'],
+  ['1 l in cups', '1 l is 4.227 US cups.'],
+])('%s: %s', async (question, answer) => expect((await ask(question))?.text).toBe(answer))
+
 test('“stop” ends what rings before it ends the music', async () => {
   const rings = {
     id: randomUUID(),

@@ -10,13 +10,14 @@ import { fold } from './tokens.ts'
 
 type Lexeme = { kind: 'number'; value: number } | { kind: 'operator'; sign: string }
 
-const LEXEME = /\s+|(\d+(?:[.,]\d+)*|[½¼¾]|\p{L}[\p{L}\p{M}'’]*|[-+*/^()%√×·÷−–:=?])/guy
+const LEXEME = /\s+|(\d+(?:[.,]\d+)*|[½¼¾€$£¥]|\p{L}[\p{L}\p{M}'’]*|[-+*/^()%√×·÷−–:=?])/guy
 const SAME: Record<string, string> = { '×': '*', '·': '*', x: '*', '÷': '/', ':': '/', '−': '-', '–': '-', '√': 'sqrt' }
 const SIGNS = new Set(['+', '-', '*', '/', '^', '(', ')', '%', 'sqrt', 'of', '^2', '^3'])
 const MAX_LENGTH = 200
 
 export interface Calculation {
   expression: string
+  /** Not finite where it is divided by zero. */
   result: number
 }
 
@@ -24,6 +25,7 @@ export interface Calculation {
 export function createArithmetic({ words }: Pick<Language, 'words'>, numbers: NumberReader) {
   const operators = createPhrases(Object.entries(words.operators))
   const asks = createPhraseSet(words.asksForResult)
+  const money = new Set([...words.money.map(fold), '€', '$', '£', '¥'])
 
   function split(text: string): string[] | null {
     const found: string[] = []
@@ -43,7 +45,8 @@ export function createArithmetic({ words }: Pick<Language, 'words'>, numbers: Nu
       const sign = SAME[part] ?? part
       const phrase = operators.at(parts, at)
       const number = phrase ? null : numbers.at(parts, at)
-      if (phrase) {
+      if (money.has(part)) at++
+      else if (phrase) {
         for (const operator of phrase.value.split(' ')) {
           found.push(SIGNS.has(operator) ? { kind: 'operator', sign: operator } : { kind: 'number', value: Number(operator) })
         }
@@ -67,10 +70,16 @@ export function createArithmetic({ words }: Pick<Language, 'words'>, numbers: Nu
       const found = lexemes(parts.slice(asks.at(parts, 0)?.end ?? 0))
       if (!found?.some(({ kind }) => kind === 'operator') || !found.some(({ kind }) => kind === 'number')) return null
       const result = compute(found)
-      if (result === null || !Number.isFinite(result)) return null
+      const isByZero = found.some(({ kind }, at) => kind === 'number' && isZeroBehindDivision(found, at))
+      if (result === null || (!Number.isFinite(result) && !isByZero)) return null
       return { expression: found.map((lexeme) => (lexeme.kind === 'number' ? String(lexeme.value) : lexeme.sign)).join(' '), result }
     },
   }
+}
+
+function isZeroBehindDivision(lexemes: readonly Lexeme[], at: number): boolean {
+  const [before, lexeme] = [lexemes[at - 1], lexemes[at]]
+  return lexeme?.kind === 'number' && lexeme.value === 0 && before?.kind === 'operator' && before.sign === '/'
 }
 
 interface Part {

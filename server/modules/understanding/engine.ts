@@ -166,7 +166,7 @@ export function createEngine(language: Language) {
             .trim()
             .replace(/(?<![.!])[.!]+$/, ''),
         )
-        return found && understood('calculate', { ...found })
+        return found && understood(Number.isFinite(found.result) ? 'calculate' : 'divide_by_zero', { ...found })
       }
 
       /** `turn off the lamp in 10 minutes`, `in an hour stop the music`. */

@@ -7,7 +7,10 @@ import type { Understood } from './understood.ts'
 const FOR_GUESTS: ReadonlySet<string> = new Set([
   'time',
   'date',
+  'weekend',
   'calculate',
+  'divide_by_zero',
+  'spell',
   'convert',
   'birthday',
   'age',

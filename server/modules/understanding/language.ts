@@ -98,6 +98,8 @@ export const Language = z.object({
     lists: z.object({ word: Words, shopping: Words, todo: Words, tasks: Words }),
     operators: Lookup,
     asksForResult: Words,
+    /** Said of amounts, and left out when they are reckoned with. */
+    money: Words.default([]),
     /** How questions and wishes begin that no house knows an answer to. */
     asks: Words.default([]),
     measures: z.record(z.string(), Words),

@@ -237,9 +237,11 @@ const finishers: Record<string, (slots: Slots, help: SlotHelp, captures: readonl
     ...(city as object | undefined),
     ...(period !== undefined && { on: iso((period as Period).from) }),
   }),
+  spell: (slots) => (/^[\p{L}\p{M}’'-]+$/u.test(String(slots.word)) ? slots : null),
   convert(slots) {
-    const { amount = 1, from, to } = slots
-    const result = convert(Number(amount), String(from), String(to))
+    const { from, to, inches } = slots
+    const amount = Number(slots.amount ?? 1) + Number(inches ?? 0) / 12
+    const result = convert(amount, String(from), String(to))
     return result === null ? null : { amount, from, to, result: Number(result.toPrecision(12)) }
   },
 }

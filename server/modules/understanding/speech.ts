@@ -17,6 +17,7 @@ export function createSpeech({ language, replies }: Language, house: { locale: s
   const join = new Intl.ListFormat(locale, { type: 'conjunction' })
   const plural = new Intl.PluralRules(locale)
   const numbers = new Intl.NumberFormat(locale, { maximumSignificantDigits: 10 })
+  const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 })
   const nearDay = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
   const at = (moment: string | Date) =>
     (typeof moment === 'string' ? DateTime.fromISO(moment) : DateTime.fromJSDate(moment)).setZone(house.timezone).setLocale(locale)
@@ -43,7 +44,15 @@ export function createSpeech({ language, replies }: Language, house: { locale: s
     say,
     has: (key: string) => key in replies,
     list: (items: readonly string[]) => join.format(items),
-    number: (value: number) => numbers.format(value),
+    /** Whole numbers to the last digit, others to ten of them. */
+    number: (value: number) => (Number.isSafeInteger(value) ? whole : numbers).format(value),
+    /** `5 weeks and 6 days`. */
+    weeks(days: number): string {
+      const parts = [[Math.floor(days / 7), 'week'] as const, [days % 7, 'day'] as const].filter(([amount]) => amount > 0)
+      return join.format(
+        parts.map(([amount, unit]) => new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(amount)),
+      )
+    },
     day,
     time: (moment: string | Date, zone = house.timezone) => at(moment).setZone(zone).toLocaleString(DateTime.TIME_SIMPLE),
     date: (moment: string | Date, zone = house.timezone) =>

@@ -16,6 +16,28 @@ function person({ personId, who }: Slots, { household, speaker }: AnswerHelp) {
   return who === 'me' ? speaker : (household.persons.find(({ id }) => id === personId) ?? null)
 }
 
+/** Larger numbers have more digits than are known of them. */
+const MOST_EXACT = 1e15
+
+function outcome(result: number, speech: AnswerHelp['speech']): string {
+  if (Math.abs(result) < MOST_EXACT) return speech.say('result', { result: speech.number(result) })
+  const exponent = Math.floor(Math.log10(Math.abs(result)))
+  const leading = Number((result / 10 ** exponent).toPrecision(5))
+  return speech.say('result_about', { result: `${speech.number(leading)} × 10^${exponent}` })
+}
+
+/** Others elsewhere are larger. */
+const AMERICAN: ReadonlySet<string> = new Set(['cup', 'pint', 'quart', 'gallon', 'fluid_ounce'])
+
+const signOf = (measure: string, amount: number): string => {
+  const sign = MEASURES[measure]?.sign ?? ''
+  return amount === 1 ? sign.replace(/(?<=\p{L}{2})s$/u, '') : sign
+}
+
+/** With capitals, where it was typed without. */
+const asPlace = (name: string): string =>
+  name === name.toLowerCase() ? name.replaceAll(/(?<=^|[\s-])\p{L}/gu, (letter) => letter.toUpperCase()) : name
+
 /** The next birthday, from today on. */
 function nextBirthday(birthDate: string, today: DateTime): DateTime {
   const born = DateTime.fromISO(birthDate, { zone: today.zone })
@@ -30,7 +52,7 @@ function nextBirthday(birthDate: string, today: DateTime): DateTime {
 async function birthday(slots: Slots, help: AnswerHelp) {
   const { speech } = help
   const who = person(slots, help)
-  if (!who) return null
+  if (!who) return slots.who === 'me' ? speech.say('know_nobody') : null
   if (!who.birthDate) {
     return (help.has('recall') ? await recollect(help.text, help) : null) ?? speech.say('birthday_unknown', { name: who.displayName })
   }
@@ -84,19 +106,26 @@ async function houseStatus(_: Slots, { run, has, speech }: AnswerHelp) {
 export const factAnswers: Answers = {
   time: async ({ zone, name }, { speech }) =>
     zone
-      ? speech.say('time_in', { city: text(name), time: speech.time(new Date(speech.now().toMillis()), text(zone)) })
+      ? speech.say('time_in', { city: asPlace(text(name)), time: speech.time(new Date(speech.now().toMillis()), text(zone)) })
       : speech.say('time', { time: speech.time(new Date(speech.now().toMillis())) }),
-  async date({ on, zone, ask }, { speech }) {
+  async date({ on, zone, ask, unit }, { speech }) {
     const now = speech.now()
     if (ask === 'week') return speech.say('week_is', { week: now.weekNumber })
     if (ask === 'year') return speech.say('year_is', { year: now.year })
     if (ask === 'month') return speech.say('month_is', { month: now.toLocaleString({ month: 'long' }) })
     if (on && ask === 'until') {
       const count = Math.round(DateTime.fromISO(text(on), { zone: now.zone }).diff(now.startOf('day'), 'days').days)
+      if (unit === 'weeks' && count >= 7) return speech.say('weeks_until', { weeks: speech.weeks(count) })
       return speech.say(count < 1 ? 'days_until_today' : 'days_until', { count })
     }
     if (on) return speech.say('date_is', { date: speech.date(text(on)) })
     return speech.say('date', { date: speech.date(new Date(now.toMillis()), text(zone) || undefined) })
+  },
+  async weekend({ ask }, { speech }) {
+    const isWeekend = speech.now().weekday >= 6
+    return speech.say((ask === 'workday') === isWeekend ? 'no_today_is' : 'yes_today_is', {
+      date: speech.now().toLocaleString({ weekday: 'long' }),
+    })
   },
   people: async (_, { household: { persons }, speech }) =>
     speech.say('people', { names: speech.list(persons.map(({ displayName }) => displayName)), count: persons.length }),
@@ -104,15 +133,16 @@ export const factAnswers: Answers = {
   age,
   birthdays,
   house_status: houseStatus,
-  calculate: async ({ result }, { speech }) => speech.say('result', { result: speech.number(number(result) ?? 0) }),
+  calculate: async ({ result }, { speech }) => outcome(number(result) ?? 0, speech),
+  divide_by_zero: plainly('divide_by_zero'),
+  spell: async ({ word }, { speech }) => speech.say('spelled', { letters: [...text(word).toUpperCase()].join('-') }),
   async convert({ amount, from, to, result }, { speech }) {
-    const sign = (measure: unknown) => MEASURES[text(measure)]?.sign ?? ''
     const rounded = Number((number(result) ?? 0).toPrecision(4))
     return speech.say('converted', {
-      amount: speech.number(number(amount) ?? 1),
-      from: sign(from),
+      amount: speech.number(Number((number(amount) ?? 1).toPrecision(6))),
+      from: signOf(text(from), number(amount) ?? 1),
       result: speech.number(rounded),
-      to: sign(to),
+      to: `${AMERICAN.has(text(to)) ? 'US ' : ''}${signOf(text(to), rounded)}`,
     })
   },
   help: async (_, { call, speech }) => speech.say(call.caller.scope === 'guest' ? 'help_guest' : 'help'),
