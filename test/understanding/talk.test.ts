@@ -58,6 +58,7 @@ test('what no family can tell is said not to be known here', async () => {
     'who is the president',
     'why is the sky blue?',
     'who won the world cup',
+    'how do I make risotto',
   ])
     expect(await say(question), question).toMatch(/^I cannot look that up here.*Models\.$/)
   expect(await say('what is my name?')).toBe('You are Ada.')
@@ -83,6 +84,10 @@ test('what is known of somebody answers a question about them, quoted and withou
   await family.owner.api.household.replace({ body: { ...household, persons: [...persons, lea] } })
   await say('remember that Lea is allergic to peanuts')
   expect(await say('Can Lea eat peanut butter?')).toBe('I know this about Lea: “Lea is allergic to peanuts”.')
+  await say('remember that the bins go out on Tuesdays')
+  expect(await say('when do the bins go out?')).toMatch(/^You told me on .*Tuesdays$/)
+  await say('remember that I like tea')
+  expect(await say('what do you know about me?')).toContain('“I like tea”')
   const known = await say('What do you know about Lea?')
   expect(known).toMatch(
     /^Lea is a child of this household\. Lea is \d+ years old\. Born on 5 May 2018\. I know this about Lea: “Lea is allergic to peanuts”\.$/,

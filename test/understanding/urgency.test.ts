@@ -38,7 +38,8 @@ test('a long sentence is looked through in a moment', () => {
 test.each([
   ['en-GB', 'Europe/London', { call: '999', talk: '116 123' }],
   ['en-US', 'America/Chicago', { call: '911', talk: '988' }],
-  ['en-US', 'UTC', { call: '911', talk: '988' }],
+  ['en-US', 'UTC', { call: undefined, talk: undefined }],
+  ['de-DE', 'UTC', { call: '112', talk: '116 123' }],
   ['en-US', 'Europe/Berlin', { call: '112', talk: undefined }],
   ['en-GB', 'Europe/Berlin', { call: '112', talk: undefined }],
   ['de-DE', 'Europe/Berlin', { call: '112', talk: '116 123' }],

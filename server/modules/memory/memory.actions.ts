@@ -17,13 +17,15 @@ const FIRST_PERSON = /(^|[^\p{L}])(i|me|my|mine|myself|ich|mich|mir|mein\p{L}{0,
 const ownerOf = (content: string, forWhom: 'me' | 'household' | undefined, { personId }: Caller): string | null =>
   forWhom === 'household' || (forWhom === undefined && !FIRST_PERSON.test(content)) ? null : personId
 
-const NOBODYS = ' This is a shared device, so I keep it as somebody’s; say it with a name to have it known as theirs.'
+const NOBODYS = 'This is a shared device, so I keep it as somebody’s; say it with a name to have it known as theirs.'
 const whose = (personId: string | null) => (personId === null ? 'for the household' : 'for you')
+
+const stopBehind = (text: string) => (/[.!?…]$/.test(text) ? ' ' : '. ')
 
 /** What else is gone, after what was forgotten. */
 function alsoForgotten(title: string, earlier: number): string {
   if (earlier === 0) return ''
-  const stop = /[.!?…]$/.test(title) ? ' ' : '. '
+  const stop = stopBehind(title)
   return earlier === 1 ? `${stop}Its earlier version is forgotten too.` : `${stop}Its ${earlier} earlier versions are forgotten too.`
 }
 
@@ -51,7 +53,10 @@ export function memoryActions({ chunks, notes, recollection }: MemoryActionsDeps
         })
         const before = replaced ? ` Before, it was: ${replaced.content}` : ''
         // on a shared device nobody knows who “my” is
-        const nobodys = caller.personId === null && forWhom === undefined && FIRST_PERSON.test(text) ? NOBODYS : ''
+        const nobodys =
+          caller.personId === null && forWhom === undefined && FIRST_PERSON.test(text)
+            ? `${stopBehind(`${chunk.title}${before}`)}${NOBODYS}`
+            : ''
         return { output: `I will remember that ${whose(personId)}: ${chunk.title}${before}${nobodys}`, data: { chunk } }
       },
     }),

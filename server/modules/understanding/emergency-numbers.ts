@@ -28,8 +28,9 @@ const NUMBERS: Readonly<Record<string, Numbers>> = {
   CZ: { zones: ['Europe/Prague'], call: '112', talk: '116 123' },
   HU: { zones: ['Europe/Budapest'], call: '112', talk: '116 123' },
 }
-/** Says nothing of where a household is. */
+/** Says nothing of where a household is; nor does the region that machines come with. */
 const NOWHERE = /^(?:UTC|GMT|Etc\/)/i
+const USUAL = 'US'
 
 function regionOf(locale: string): string {
   try {
@@ -41,7 +42,8 @@ function regionOf(locale: string): string {
 
 /** The numbers to call where a household is; what its region and its zone do not say for sure is left out. */
 export function emergencyNumbers({ locale, timezone }: { locale: string; timezone: string }): Pick<Numbers, 'call' | 'talk'> {
-  const here = NUMBERS[regionOf(locale)]
-  if (here && (NOWHERE.test(timezone) || here.zones.some((zone) => timezone.startsWith(zone)))) return here
+  const region = regionOf(locale)
+  const here = NUMBERS[region]
+  if (here && ((region !== USUAL && NOWHERE.test(timezone)) || here.zones.some((zone) => timezone.startsWith(zone)))) return here
   return timezone.startsWith('Europe/') ? { call: '112' } : {}
 }

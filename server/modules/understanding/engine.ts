@@ -108,7 +108,7 @@ export function createEngine(language: Language) {
     /** Whether a text begins as questions and wishes do to which only a model has an answer. */
     asks(text: string): boolean {
       const said = wordsOf(text.slice(0, MAX_CHARACTERS), expansions)
-      return asking.at(said, strip(said, before)) !== null || asking.at(said, 0) !== null
+      return said.length > 1 && (asking.at(said, strip(said, before)) !== null || asking.at(said, 0) !== null)
     },
     understand(text: string, context: UnderstandingContext, now: DateTime): Understood | null {
       if (text.length > MAX_CHARACTERS) return null

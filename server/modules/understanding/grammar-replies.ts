@@ -9,7 +9,7 @@ import { calendarAnswers } from './answers/calendar.ts'
 import { factAnswers } from './answers/facts.ts'
 import { listAnswers } from './answers/lists.ts'
 import { mediaAnswers } from './answers/media.ts'
-import { knownOf, memoryAnswers } from './answers/memory.ts'
+import { knownOf, memoryAnswers, recollect } from './answers/memory.ts'
 import { SMALL_TALK, talkAnswers } from './answers/talk.ts'
 import { thingAnswers } from './answers/things.ts'
 import { timerAnswers } from './answers/timers.ts'
@@ -70,6 +70,7 @@ const KEPT: ReadonlySet<string> = new Set([
   'media_play',
 ])
 const MOST_SENTENCES = 10
+const MAX_QUESTION = 1_000
 const TOLD: ReadonlySet<string> = new Set(['announce', 'tell_person'])
 
 /** Does what sentences ask for and says so, without any model. */
@@ -213,7 +214,7 @@ export function createGrammarReplies({
       const isAsked = understanding.isQuestion(text, context.locale)
       if (!isGuest && (isAsked || understood?.maybe)) {
         const { help, toolCalls } = helpFor(text, call, context, speech)
-        const known = help.has('recall') ? await knownOf(help) : null
+        const known = help.has('recall') ? ((await knownOf(help)) ?? (await recollect(text.slice(0, MAX_QUESTION), help))) : null
         if (known) return { ...known, toolCalls }
       }
       if (understood?.intent === 'look_up' || (isAsked && !understood)) return plainly(isGuest ? 'cannot_look_up_guest' : 'cannot_look_up')

@@ -31,8 +31,31 @@ function named<Value>(table: Readonly<Record<string, Value>>, intent: string): V
   return longest === undefined ? undefined : table[longest]
 }
 
+/** Said in answer to something, they are no example by themselves; timers are changed only where there are some. */
+const NO_EXAMPLES: ReadonlySet<string> = new Set([
+  'undo',
+  'never_mind',
+  'forget_that',
+  'why_known',
+  'recall_me',
+  'thanks',
+  'greeting',
+  'goodbye',
+  'how_are_you',
+])
+const OF_TIMERS: ReadonlySet<string> = new Set([
+  'timer_cancel',
+  'timer_cancel_all',
+  'timer_add',
+  'timer_reduce',
+  'timer_pause',
+  'timer_resume',
+  'alarm_cancel',
+])
+
 /** Whether a house that has these things and actions can do what an intent means. */
 export function isThere(intent: string, names: UnderstandingNames, has: (action: string) => boolean): boolean {
+  if (NO_EXAMPLES.has(intent) || (OF_TIMERS.has(intent) && names.timers.length === 0)) return false
   const action = named(DONE_BY, intent)
   const about = named(ABOUT, intent)
   return (action === undefined || has(action)) && (about === undefined || names[about].length > 0)

@@ -80,7 +80,7 @@ export function createUnderstanding({ languages }: UnderstandingOptions) {
     },
     /** Whether it begins as questions do, in whatever language. */
     isQuestion: (text: string, locale: string) =>
-      text.trimEnd().endsWith('?') || ordered(locale).some((language) => engineOf(language).asks(text)),
+      /\s.*[?？]\s*$/s.test(text.trimStart()) || ordered(locale).some((language) => engineOf(language).asks(text)),
     /** Sentences that would be understood, nearest to what was said first; in the household's language, of the intents that may be offered. */
     suggest(text: string, context: UnderstandingContext, mayOffer: (intent: string) => boolean = () => true): string[] {
       const language = languageFor(context.locale)

@@ -6,13 +6,19 @@ import { wordsOf } from '../phrases.ts'
 import { type AnswerHelp, type Answers, type Slots, text } from './answer.ts'
 
 const NONE = 'cannot_memory'
-const MOST_LOOKED_AT = 10
+const MOST_LOOKED_AT = 20
 const MOST_QUOTED = 4
 const MOST_CHARACTERS = 300
 const MAX_QUERY = 1_000
 /** Of what a short sentence states, all but the value. */
 const STATED = /^(.{2,80}? (?:is|are|ist|sind|lautet)) .{1,200}$/iu
-const Chunk = z.object({ id: z.string(), title: z.string(), content: z.string(), observedAt: z.string() })
+const Chunk = z.object({
+  id: z.string(),
+  title: z.string(),
+  content: z.string(),
+  observedAt: z.string(),
+  personId: z.string().nullable().optional(),
+})
 const Recalled = z.object({ chunks: z.array(Chunk), answer: z.string().nullable() })
 const Remembered = z.object({ chunk: Chunk })
 const Forgotten = z.object({ earlier: z.number() })
@@ -48,7 +54,7 @@ async function keep(content: string, help: AnswerHelp) {
 async function quoted(who: Person, query: string, { run, speech }: AnswerHelp) {
   const chunksFor = async (asked: string) =>
     Recalled.safeParse((await run('recall', { query: asked, limit: MOST_LOOKED_AT }, NONE)).data).data?.chunks ?? []
-  const isNamed = ({ title, content }: z.output<typeof Chunk>) => names(`${title} ${content}`, who)
+  const isNamed = ({ title, content, personId }: z.output<typeof Chunk>) => names(`${title} ${content}`, who) || personId === who.id
   const found = [...(await chunksFor(query)), ...(await chunksFor(who.displayName))].filter(isNamed)
   const chunks = [...new Map(found.map((chunk) => [chunk.id, chunk])).values()].slice(0, MOST_QUOTED)
   if (chunks.length === 0) return null
@@ -116,8 +122,10 @@ export const memoryAnswers: Answers = {
   recall: (_, help) => recollect(help.text.replaceAll(/\s+/g, ' ').trim().slice(0, 1_000), help),
   recall_about: recallAbout,
   async recall_me(_, help) {
-    const name = help.speaker?.displayName
-    return (name && (await recollect(name, help))) || help.speech.say(name ? 'know_you_as' : 'know_nobody', { name: name ?? '' })
+    const { speaker, speech } = help
+    if (!speaker) return speech.say('know_nobody')
+    const known = help.has('recall') ? await quoted(speaker, help.text.slice(0, MAX_QUERY), help) : null
+    return known ?? speech.say('know_you_as', { name: speaker.displayName })
   },
   my_name: async (_, { speaker, speech }) => speech.say(speaker ? 'you_are' : 'know_nobody', { name: speaker?.displayName ?? '' }),
   async forget({ query }, help) {
