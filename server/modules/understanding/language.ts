@@ -15,7 +15,7 @@ const Period = z.object({
 
 const Urgent = z.object({
   kind: z.enum(['harm', 'fire', 'hurt', 'danger', 'call']),
-  /** Said anywhere in a sentence they tell of it; templates without slots. */
+  /** Said anywhere in a sentence, or as the whole of it where `^` stands before, they tell of it; templates without slots. */
   signs: Words,
   /** Said with them they take it back. */
   unless: Words,

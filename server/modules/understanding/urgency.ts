@@ -9,17 +9,19 @@ export type Urgency = Language['urgent'][number]['kind']
 interface Sign {
   kind: Urgency
   program: Program
+  /** It is the whole sentence, and no part of one. */
+  isWhole: boolean
 }
 
 const MAX_LOOKED_AT = 8_000
 
-/** Whether the words from one on begin as the automaton says; it has no slots. */
-function begins({ steps, start }: Program, words: readonly string[], from: number): boolean {
+/** Whether the words from one on begin, or are to their end, as the automaton says; it has no slots. */
+function begins({ steps, start }: Program, words: readonly string[], from: number, isWhole = false): boolean {
   function go(number: number, at: number): boolean {
     const step = steps[number]
     if (step?.kind === 'any') return step.nexts.some((next) => go(next, at))
     if (step?.kind === 'word') return words[at] === step.word && go(step.next, at + 1)
-    return step?.kind === 'end'
+    return step?.kind === 'end' && (!isWhole || at === words.length)
   }
   return go(start, from)
 }
@@ -32,8 +34,9 @@ export function createUrgency({ words, rules, urgent }: Language): (text: string
   const byWord = new Map<string, Sign[]>()
   for (const { kind, signs } of urgent) {
     for (const template of signs) {
-      const program = templates.compile(template)
-      for (const word of program.needs ?? []) byWord.set(word, [...(byWord.get(word) ?? []), { kind, program }])
+      const isWhole = template.startsWith('^')
+      const program = templates.compile(isWhole ? template.slice(1) : template)
+      for (const word of program.needs ?? []) byWord.set(word, [...(byWord.get(word) ?? []), { kind, program, isWhole }])
     }
   }
   const excuses = new Map(urgent.map(({ kind, unless }) => [kind, unless.map((template) => templates.compile(template))]))
@@ -42,7 +45,9 @@ export function createUrgency({ words, rules, urgent }: Language): (text: string
     const said = tokenize(text.slice(0, MAX_LOOKED_AT), expansions, anywhere).tokens.map(({ word }) => word)
     const hears = (program: Program) => said.some((_, from) => begins(program, said, from))
     const candidates = new Set([...new Set(said)].flatMap((word) => byWord.get(word) ?? []))
-    const heard = new Set([...candidates].filter(({ program }) => hears(program)).map(({ kind }) => kind))
+    const heard = new Set(
+      [...candidates].filter(({ program, isWhole }) => (isWhole ? begins(program, said, 0, true) : hears(program))).map(({ kind }) => kind),
+    )
     return urgent.find(({ kind }) => heard.has(kind) && !excuses.get(kind)?.some(hears))?.kind ?? null
   }
 }
