@@ -52,7 +52,7 @@ export function createUnderstanding({ languages }: UnderstandingOptions) {
       preparing ??= (async () => {
         for (const language of languages()) {
           await engineOf(language).prepare()
-          urgencyOf(language)
+          await urgencyOf(language).prepare()
         }
       })().catch((error: unknown) => {
         preparing = undefined // what could not be read now may be read at the next sentence
@@ -73,7 +73,7 @@ export function createUnderstanding({ languages }: UnderstandingOptions) {
     /** Whether somebody is in danger by what was said, in whatever language. */
     urgency(text: string, locale: string): { kind: Urgency; language: string } | null {
       for (const language of ordered(locale)) {
-        const kind = urgencyOf(language)(text)
+        const kind = urgencyOf(language).hear(text)
         if (kind) return { kind, language: language.language }
       }
       return null
