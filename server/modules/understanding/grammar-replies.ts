@@ -125,7 +125,7 @@ export function createGrammarReplies({
           toolCalls.push({ ...shown, status: 'done', output: result.output, ...(result.data !== undefined && { data: result.data }) })
           return result
         } catch (error) {
-          if (error instanceof AppError) toolCalls.push({ ...shown, status: 'failed', output: error.message })
+          if (error instanceof AppError) toolCalls.push({ ...shown, status: 'failed', output: saidOf(error) })
           throw error
         }
       },
