@@ -2,6 +2,7 @@ import ical, { type VEvent } from 'node-ical'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { everyCredential } from '../support/credentials.ts'
 import { type Browser, type House, startHouse } from '../support/house.ts'
+import { start } from '../support/pairing-calls.ts'
 
 let house: House
 let ada: Browser
@@ -65,6 +66,27 @@ test('everybody has an address of their own, which ends with them; an admin ends
   expect((await bens.fetch('/api/calendar/feed?all=true', { method: 'DELETE' })).status).toBe(403)
   expect((await ada.fetch('/api/calendar/feed?all=true', { method: 'DELETE' })).status).toBe(204)
   expect(await Promise.all([owners, second].map(statusOf))).toEqual([401, 401])
+})
+
+test('a person’s address lasts as long as a device of theirs may read the calendar; the owner’s lasts without any', async () => {
+  const owners = await ada.api.calendar.feed()
+  const { persons } = await ada.api.household.get()
+  const ben = persons.find(({ displayName }) => displayName === 'Ben')?.id ?? ''
+  const info = { name: 'Ben’s', type: 'phone' as const }
+  const { code, secret } = await start(ada, { scope: 'member', personId: ben })
+  const { accessToken } = await house.stranger().api.pairing.complete({ body: { code, secret, deviceInfo: info } })
+  const bens = await house.bearer(accessToken).api.calendar.feed()
+  const devices = await ada.api.pairedDevices.list()
+  const phone = devices.findLast(({ name }) => name === info.name)?.id ?? ''
+  for (const { id, userId } of devices) if (userId === ben && id !== phone) await ada.api.pairedDevices.revoke({ params: { id } })
+  const statuses = () => Promise.all([owners, bens].map(async ({ url }) => (await house.stranger().fetch(pathOf(url))).status))
+  expect(await statuses()).toEqual([200, 200])
+  await ada.api.pairedDevices.update({ params: { id: phone }, body: { scope: 'guest' } })
+  expect(await statuses()).toEqual([200, 401])
+  await ada.api.pairedDevices.update({ params: { id: phone }, body: { scope: 'member' } })
+  expect(await statuses()).toEqual([200, 200])
+  await ada.api.pairedDevices.revoke({ params: { id: phone } })
+  expect(await statuses()).toEqual([200, 401])
 })
 
 test('without its key every credential of a member reads it, a guest not', async () => {

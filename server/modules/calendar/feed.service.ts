@@ -20,9 +20,11 @@ const ownerOf = ({ personId, deviceId }: Caller): string => personId ?? deviceId
 
 /** The addresses at which other calendars read this one, one for each person or shared device. Only hashes of their keys are kept. */
 export function createFeedService({ db, household, addresses }: FeedDeps) {
-  /** Who has left the house, or may no longer read the calendar, has an address no more. */
+  /** Who has left the house, or has no device left that may read the calendar, has an address no more. */
   function mayRead(id: string): boolean {
-    if (household.person(id) || household.mustHaveHouse().consoleDeviceId === id) return true
+    const { ownerPersonId, consoleDeviceId } = household.mustHaveHouse()
+    if (id === ownerPersonId || id === consoleDeviceId) return true
+    if (household.person(id)) return db.find(PairedDeviceTable, { personId: id }).some(({ scope }) => scope !== 'guest')
     const device = db.get(PairedDeviceTable, id)
     return device !== undefined && device.scope !== 'guest'
   }
