@@ -72,7 +72,7 @@ test('lists are found in any case, tell what is open, and stay while something i
   for (const title of ['milk', 'eggs']) await add(title, { list: 'Shopping' })
   const bread = await add('bread', { list: ' shopping ' })
   await add('nails', { list: 'DIY' })
-  expect(await titles({ list: 'SHOPPING' })).toEqual(['milk', 'eggs', 'bread'])
+  expect(await titles({ list: 'SHOPPING' })).toEqual(['bread', 'eggs', 'milk'])
   expect(await titles({ list: '' })).not.toContain('milk')
   expect(await phone.api.todos.lists()).toEqual(
     expect.arrayContaining([
@@ -85,12 +85,12 @@ test('lists are found in any case, tell what is open, and stay while something i
   expect(await phone.api.todos.lists()).toContainEqual({ name: 'DIY', open: 0 })
   expect(await titles({ list: 'shopping', status: 'open' })).toEqual(['milk', 'eggs'])
   expect(await titles({ list: 'shopping', status: 'completed' })).toEqual(['bread'])
-  expect(await titles({ list: 'shopping' })).toEqual(['milk', 'eggs', 'bread'])
+  expect(await titles({ list: 'shopping' })).toEqual(['bread', 'eggs', 'milk'])
   expect(await titles({ list: 'nowhere' })).toEqual([])
   expect((await phone.api.todos.list({ query: { list: 'shopping', limit: 1 } })).length).toBe(1)
 })
 
-test('open ones come by when they are due, then those without a time; done ones newest first', async () => {
+test('open ones come by when they are due, then those without a time; done ones and all newest first', async () => {
   const list = 'order'
   await add('whenever', { list })
   await add('late', { list, dueAt: '2031-01-02T00:00:00Z' })
@@ -99,7 +99,9 @@ test('open ones come by when they are due, then those without a time; done ones 
     const { id } = await add(title, { list })
     await phone.api.todos.complete({ params: { id } })
   }
-  expect(await titles({ list })).toEqual(['soon', 'late', 'whenever', 'second', 'first'])
+  expect(await titles({ list, status: 'open' })).toEqual(['soon', 'late', 'whenever'])
+  expect(await titles({ list, status: 'completed' })).toEqual(['second', 'first'])
+  expect(await titles({ list })).toEqual(['second', 'first', 'soon', 'late', 'whenever'])
 })
 
 test('a recurring one comes again at the same time of day, over the change of clocks, once', async () => {
@@ -237,6 +239,29 @@ test('`completedAt` null opens again what was done, and the one that followed it
   expect((await patch(chore.id, { completedAt: null })).status).toBe(200)
   expect(await phone.api.todos.list({ query: { list: 'sweeping' } })).toEqual([chore])
 })
+
+test.each(['all', 'open', 'completed'] as const)(
+  'of %s, none is passed over because the last one of a page was ticked or unticked',
+  async (status) => {
+    const list = `ticked ${status}`
+    for (const [at, dueAt] of [undefined, '2030-05-02T10:00:00Z', undefined, '2030-05-01T10:00:00Z', undefined, undefined].entries()) {
+      const { id } = await add(`${at}`, { list, ...(dueAt && { dueAt }) })
+      if (status === 'completed') await phone.api.todos.complete({ params: { id } })
+    }
+    const whole = await phone.api.todos.list({ query: { list, status } })
+    expect(whole).toHaveLength(6)
+    const seen: string[] = []
+    for (;;) {
+      const after = seen.at(-1)
+      const page = await phone.api.todos.list({ query: { list, status, limit: 2, ...(after && { after }) } })
+      seen.push(...page.map(({ id }) => id))
+      const last = page.at(-1)
+      if (!last || page.length < 2) break
+      await phone.api.todos.update({ params: { id: last.id }, body: { completed: !last.completedAt } })
+    }
+    expect(seen).toEqual(whole.map(({ id }) => id))
+  },
+)
 
 test('a long list is read page by page, each once, though some are done meanwhile', async () => {
   const list = 'pages'

@@ -51,12 +51,15 @@ export const todosContract = {
     method: 'GET',
     path: '/api/todos',
     access: 'member',
-    summary: 'To-dos: open ones first by when they are due, completed ones newest first',
+    summary: 'To-dos: open ones by when they are due; completed ones, or all of them, newest first',
     query: z.strictObject({
       status: z.enum(['open', 'completed', 'all']).default('all'),
       list: z.string().max(100).optional(),
       limit: z.coerce.number().int().min(1).max(500).default(500),
-      after: z.uuid().optional().describe('The last one of the page before; it may have been completed since, not deleted.'),
+      after: z
+        .uuid()
+        .optional()
+        .describe('The last one of the page before; it may have been completed or opened again since, not deleted.'),
     }),
     returns: z.array(Todo),
   }),

@@ -75,13 +75,21 @@ const COMPLETED: Slice = {
   where: `"completedAt" > ''`,
   order: '"completedAt" DESC, "rowid" DESC',
   behind: `("completedAt", "rowid") < (${BOUND_TEXT}, ${BEHIND})`,
-  valuesOf: ({ id, completedAt }) => [completedAt ?? '', id],
+  valuesOf: ({ id, completedAt, wasCompletedAt }) => [completedAt ?? wasCompletedAt ?? '', id],
 }
-const SLICES: Record<Status, Slice[]> = { open: [DUE, UNDATED], completed: [COMPLETED], all: [DUE, UNDATED, COMPLETED] }
+/** All of them in an order that completing does not change, so that the last one of a page is still where it was. */
+const ADDED: Slice = {
+  where: '"rowid" > 0',
+  order: '"rowid" DESC',
+  behind: `"rowid" < ${BEHIND}`,
+  valuesOf: ({ id }) => [id],
+}
+const SLICES: Record<Status, Slice[]> = { open: [DUE, UNDATED], completed: [COMPLETED], all: [ADDED] }
 
-/** In which stretch a page goes on; one that was completed since is still where it was among the open ones. */
-function sliceOf({ completedAt, dueAt }: TodoRow, status: Status): Slice {
-  if (status === 'completed' || (status === 'all' && completedAt !== null)) return COMPLETED
+/** In which stretch a page goes on; one that was completed or opened since is still where it was. */
+function sliceOf({ dueAt }: TodoRow, status: Status): Slice {
+  if (status === 'all') return ADDED
+  if (status === 'completed') return COMPLETED
   return dueAt === null ? UNDATED : DUE
 }
 
@@ -145,6 +153,7 @@ export function createTodosService({ db, household, events, reminders, settle }:
       series: recurrence === null ? null : seriesOf(recurrence, { ...fields, createdAt }, zone()),
       nextId: null,
       completedAt: null,
+      wasCompletedAt: null,
       createdAt,
       updatedAt: createdAt,
     }
@@ -155,7 +164,8 @@ export function createTodosService({ db, household, events, reminders, settle }:
     const times = row.nextId === null ? nextTimes(row, zone(), now()) : null
     if (!times) return null
     const at = now()
-    return { ...row, ...times, id: randomUUID(), reminderAt: times.remindAt, completedAt: null, createdAt: at, updatedAt: at }
+    const fresh = { id: randomUUID(), completedAt: null, wasCompletedAt: null, createdAt: at, updatedAt: at }
+    return { ...row, ...times, ...fresh, reminderAt: times.remindAt }
   }
 
   /** Completing twice does nothing more; so a recurring one is followed by one. */
@@ -181,6 +191,7 @@ export function createTodosService({ db, household, events, reminders, settle }:
     }
     tx.update(TodoTable, row.id, {
       completedAt: null,
+      wasCompletedAt: row.completedAt,
       updatedAt: now(),
       reminderAt: row.remindAt !== null && row.remindAt > now() ? row.remindAt : null,
       nextId: next && !isNextOpen ? row.nextId : null,
@@ -228,7 +239,7 @@ export function createTodosService({ db, household, events, reminders, settle }:
   }
 
   return {
-    /** Throws 404 where `after` is gone. Open ones first by when they are due, those without a time after them; completed ones newest first. */
+    /** Throws 404 where `after` is gone. Open ones by when they are due, those without a time after them; completed ones, and all of them, newest first. */
     list({ status, list, limit, after }: ListQuery): Todo[] {
       const rows: TodoRow[] = []
       const last = after === undefined ? undefined : mustGet(after)

@@ -24,6 +24,8 @@ export interface TodoRow {
   /** The one that completing this one made. */
   nextId: string | null
   completedAt: string | null
+  /** When one that was opened again had been completed; by this a page of completed ones goes on behind it. */
+  wasCompletedAt: string | null
   personId: string | null
   createdAt: string
   updatedAt: string
@@ -43,6 +45,7 @@ export const TodoTable = table<TodoRow>(
     series: { type: 'simple-json', nullable: true },
     nextId: textOrNull,
     completedAt: textOrNull,
+    wasCompletedAt: textOrNull,
     personId: textOrNull,
     createdAt: text,
     updatedAt: text,
@@ -50,6 +53,7 @@ export const TodoTable = table<TodoRow>(
   [
     { name: 'todo_open', columns: ['completedAt', 'dueAt', 'createdAt'] },
     { name: 'todo_list', columns: ['listKey', 'completedAt', 'dueAt', 'createdAt'] },
+    { name: 'todo_added', columns: ['listKey'] },
     { name: 'todo_reminder', columns: ['reminderAt'] },
   ],
 )
