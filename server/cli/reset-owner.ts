@@ -44,7 +44,14 @@ async function reset(): Promise<never> {
   })
   const household = createHouseholdService({ db })
   if (household.house() === null) end('This Hearth is not set up yet.', 1)
-  const owner = createOwnerService({ db, household, environmentPassword: config.env.SERVICE_OWNER_PASSWORD })
+  const owner = createOwnerService({
+    db,
+    household,
+    environmentPassword: config.env.SERVICE_OWNER_PASSWORD,
+    onWriteFailed(error) {
+      throw error
+    },
+  })
   const sessions = createOwnerSessions({ db, household, sockets: createSocketRegistry(), secret: () => undefined, onWriteFailed: fail })
   await owner.setPassword(password)
   await sessions.endOthers(null)

@@ -50,7 +50,7 @@ interface AccessDeps {
 
 /** Who may come in: the owner, paired devices, API keys, and how each of them is let in. */
 export function createAccess({ env, secrets, db, events, sockets, household, settings, addresses, onWriteFailed, ...deps }: AccessDeps) {
-  const owner = createOwnerService({ db, household, environmentPassword: env.SERVICE_OWNER_PASSWORD })
+  const owner = createOwnerService({ db, household, environmentPassword: env.SERVICE_OWNER_PASSWORD, onWriteFailed })
   const sessions = createOwnerSessions({ db, household, sockets, secret: () => secrets.get('AUTH_SECRET'), onWriteFailed })
   const oidc = createOidcService({
     provider: () => providerOf(secrets),

@@ -148,6 +148,8 @@ export function createSocketServer(deps: SocketDeps) {
   async function handle({ message, handle }: MessageHandler, socket: WebSocket, caller: Caller, frame: z.output<typeof SocketFrame>) {
     const answer = (ok: boolean, error?: string) =>
       sendMessage(socket, 'result', { ok, ...(frame.id !== undefined && { id: frame.id }), ...(error !== undefined && { error }) })
+    // it may have waited its turn while its sender was shown out
+    if (socket.readyState !== socket.OPEN && !deps.isOpen(caller)) return
     if (!mayCall(message.access, caller)) return answer(false, 'You may not do this.')
     const parsed = message.payload.safeParse(frame.payload)
     if (!parsed.success)

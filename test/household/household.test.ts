@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+import BetterSqlite3 from 'better-sqlite3'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { householdChanged } from '../../server/modules/household/household.contract.ts'
 import { codeOf } from '../support/answers.ts'
@@ -184,6 +186,18 @@ test.each([['2999-01-01'], ['1899-12-31']])('nobody was born on %s', async (birt
   const answer = await put({ ...base, persons: [{ displayName: 'Ada', birthDate }] })
   expect(answer.status).toBe(400)
   expect(((await answer.json()) as { error: string }).error).toMatch(/^body\.persons\.0\.birthDate: is (in the future|before 1900)$/)
+})
+
+test('a birth date that was stored before may stay as it is', async () => {
+  const ben = { displayName: 'Ben', birthDate: '1950-05-01' }
+  await ada.api.household.replace({ body: { ...base, persons: [{ displayName: 'Ada' }, ben] } })
+  const file = new BetterSqlite3(join(house.dataPath, 'hearth.sqlite'))
+  file.prepare(`UPDATE "person" SET "birthDate" = '1890-05-01' WHERE "displayName" = 'Ben'`).run()
+  file.close()
+  await house.restart()
+  const { household: _, persons } = await ada.api.household.get()
+  const answer = await put({ ...base, persons })
+  expect(answer.status, await answer.text()).toBe(200)
 })
 
 test.each([

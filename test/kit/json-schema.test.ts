@@ -108,6 +108,17 @@ test('a schema that comes again is not compiled again, nor one that was refused,
   expect(compile).toHaveBeenCalledTimes(3)
 })
 
+test('a refusal that went by the clock is tried again the next time', () => {
+  let isBusy = true
+  const cache = createSchemaCache((schema) => {
+    if (isBusy) throw new SchemaError('A pattern can take for ever.', { isPassing: true })
+    return compileSchema(schema)
+  })
+  expect(() => cache.compile({ pattern: '^a+$' })).toThrow(SchemaError)
+  isBusy = false
+  expect(cache.compile({ pattern: '^a+$' })('aa')).toEqual([])
+})
+
 test('what would take for ever is given up and is a fault', () => {
   const tooMuch = [{ path: 'body', message: 'is too much to be checked' }]
   expect(compileSchema({ properties: { a: { pattern: '^.*.*.*x$' } } })({ a: 'a'.repeat(2_000) })).toEqual(tooMuch)

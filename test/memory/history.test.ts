@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+import BetterSqlite3 from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Person } from '../support/house.ts'
 import { type Family, outcome, startFamily } from './family.ts'
@@ -91,4 +93,16 @@ test('the history of another’s memory is not there', async () => {
   expect(await outcome(family.cleo.fetch(`/api/memory/chunks/${second}/history`))).toBe('404 not_found')
   expect(await outcome(family.cleo.fetch(`/api/memory/chunks/${second}?earlier=restore`, { method: 'DELETE' }))).toBe('404 not_found')
   expect(await outcome(family.ben.fetch(`/api/memory/chunks/${second}?earlier=both`, { method: 'DELETE' }))).toBe('400 validation_failed')
+})
+
+test('what was another’s before it was given away stays theirs alone', async () => {
+  const [first, second] = await keep(family.ben, 'My safe code is 1111', 'My safe code is 2222')
+  const file = new BetterSqlite3(join(family.house.dataPath, 'hearth.sqlite'))
+  file.prepare('UPDATE "memory_chunk" SET "personId" = NULL WHERE "id" = ?').run(second)
+  file.close()
+  expect(await history(family.cleo, second)).toEqual([])
+  await remove(family.cleo, second)
+  expect(await outcome(family.cleo.fetch(`/api/memory/chunks/${first}`))).toBe('404 not_found')
+  expect(await family.ben.api.memory.chunk(of(first))).toMatchObject({ content: 'My safe code is 1111', supersededById: null })
+  expect((await search(family.ben, 'safe code'))[0]).toBe('My safe code is 1111')
 })

@@ -55,11 +55,11 @@ export class ActionsState {
 
   /** Reads the newest runs; the older pages stay where they still follow them. */
   async loadRuns(): Promise<void> {
-    const before = this.runs ?? []
     const { value: was } = this.newest
     await this.newest.load()
     const { value } = this.newest
     if (!value || value === was) return
+    const before = [...(was ?? []), ...this.older]
     const ids = new Set(value.map(({ id }) => id))
     const follows = before.some(({ id }) => ids.has(id))
     this.older = follows ? before.slice(value.length > 0 ? before.findLastIndex(({ id }) => ids.has(id)) + 1 : 0) : []

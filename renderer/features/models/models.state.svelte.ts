@@ -13,6 +13,8 @@ export class ModelsState {
   busy = $state<string | null>(null)
   /** Name of the file that is being uploaded. */
   importing = $state<string | null>(null)
+  /** Something changed while it was being read. */
+  #isStale = false
   readonly #client: HearthClient['models']
   readonly #live: Hearth['live']
 
@@ -30,7 +32,7 @@ export class ModelsState {
   /** Reads now and whenever a model or a download changed; returns what ends that. */
   watch(): () => void {
     const stops = [
-      whileLive(this.#live, ['model.changed'], () => void this.models.load(), REFRESH_MS),
+      whileLive(this.#live, ['model.changed'], () => void this.#readAgain(), REFRESH_MS),
       this.#live.subscribe('model.download', (payload) => this.#heard(payload)),
     ]
     return () => {
@@ -43,9 +45,21 @@ export class ModelsState {
     const { data } = ModelDownload.safeParse(payload)
     const { value } = this.models
     const known = value?.downloads.find(({ id }) => id === data?.id)
-    if (data && value && known?.status === data.status && !this.models.loading)
+    if (data && value && known?.status === data.status)
       this.models.value = { ...value, downloads: value.downloads.map((one) => (one.id === data.id ? data : one)) }
-    else void this.models.load()
+    else void this.#readAgain()
+  }
+
+  /** Lets a read under way come to its end, and reads once more after it. */
+  async #readAgain(): Promise<void> {
+    if (this.models.loading) {
+      this.#isStale = true
+      return
+    }
+    do {
+      this.#isStale = false
+      await this.models.load()
+    } while (this.#isStale)
   }
 
   download(id: string): Promise<void> {

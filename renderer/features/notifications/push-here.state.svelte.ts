@@ -40,25 +40,30 @@ export class PushHere {
   /** Asks for permission, and says to the server how this browser is reached. */
   async turnOn(): Promise<void> {
     this.isBusy = true
-    const permission = await Notification.requestPermission()
-    this.#isDenied = permission === 'denied'
-    if (permission === 'granted') {
+    try {
+      const permission = await Notification.requestPermission()
+      this.#isDenied = permission === 'denied'
+      if (permission !== 'granted') return
       chooseOutside(true)
       this.isOn = true
       await this.#reachFurther()
+    } finally {
+      this.isBusy = false
     }
-    this.isBusy = false
   }
 
   /** The server drops an address that reaches nobody by itself. */
   async turnOff(): Promise<void> {
     this.isBusy = true
-    chooseOutside(false)
-    this.isOn = false
-    const registration = await navigator.serviceWorker?.getRegistration()
-    const subscription = await registration?.pushManager?.getSubscription()
-    await subscription?.unsubscribe().catch(() => false)
-    this.isBusy = false
+    try {
+      chooseOutside(false)
+      this.isOn = false
+      const registration = await navigator.serviceWorker?.getRegistration()
+      const subscription = await registration?.pushManager?.getSubscription()
+      await subscription?.unsubscribe().catch(() => false)
+    } finally {
+      this.isBusy = false
+    }
   }
 
   /** To where no window is open, if this browser is a paired device that can be pushed to. */

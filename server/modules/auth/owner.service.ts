@@ -14,12 +14,13 @@ export interface OwnerDeps {
   household: HouseholdService
   /** SERVICE_OWNER_PASSWORD, which rules over the stored one. */
   environmentPassword: string | undefined
+  onWriteFailed(error: unknown): void
 }
 
 export type OwnerService = ReturnType<typeof createOwnerService>
 
 /** The owner of the house and their password. */
-export function createOwnerService({ db, household, environmentPassword }: OwnerDeps) {
+export function createOwnerService({ db, household, environmentPassword, onWriteFailed }: OwnerDeps) {
   const tries = createWindowLimit(TRIES, TRIES_WINDOW_MS)
   let adopting: Promise<void> = Promise.resolve()
 
@@ -60,7 +61,10 @@ export function createOwnerService({ db, household, environmentPassword }: Owner
     /** Throws 401 for a wrong password, and 429 after five of them from one address in 15 minutes. */
     async checkPassword(password: string, address: string): Promise<void> {
       tries.take(address)
-      await adopting
+      await adopting.catch(() => {
+        adopting = adopt()
+        return adopting
+      })
       if (!(await verifyPassword(password, row()?.passwordHash ?? null))) throw new AppError(401, 'unauthorized', 'Unauthorized')
       tries.giveBack(address)
     },
@@ -71,10 +75,10 @@ export function createOwnerService({ db, household, environmentPassword }: Owner
       await patch({ passwordHash: await hashPassword(password) })
     },
 
-    /** Begins to bring the stored password in line with the environment's. Who signs in meanwhile waits for it, and is told when it failed. */
+    /** Begins to bring the stored password in line with the environment's. Who signs in meanwhile waits for it; a failure is tried again then. */
     adoptEnvironmentPassword(): void {
       adopting = adopt()
-      adopting.catch(() => undefined)
+      adopting.catch(onWriteFailed)
     },
   }
 }

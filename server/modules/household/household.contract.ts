@@ -19,14 +19,6 @@ function inItsSpelling(zone: string): string {
   return zone === zone.toLowerCase() ? zone.replaceAll(/(?<=^|[/_-])\p{L}/gu, (letter) => letter.toUpperCase()) : zone
 }
 
-const FIRST_BIRTH = '1900-01-01'
-/** Anywhere on earth it is not later than this day. */
-const lastDay = () => new Date(Date.now() + 14 * 3_600_000).toISOString().slice(0, 10)
-const BirthDate = z.iso
-  .date()
-  .refine((day) => day >= FIRST_BIRTH, 'is before 1900')
-  .refine((day) => day <= lastDay(), 'is in the future')
-
 const isLocale = (tag: string) => {
   try {
     return Intl.getCanonicalLocales(tag).length === 1
@@ -84,7 +76,7 @@ export const SubmittedPerson = editable(
     pronouns: nameText(50, 0).optional(),
     role: Person.shape.role.optional(),
     aliases: z.array(name).max(20).optional(),
-    birthDate: BirthDate.nullable().optional(),
+    birthDate: z.iso.date().nullable().optional(),
   },
   ['householdId'],
 )

@@ -28,6 +28,21 @@ function checkList(stored: PersonRow[], submitted: SubmittedPerson[]): void {
   if (faults.length > 0) throw invalid(faults)
 }
 
+const FIRST_BIRTH = '1900-01-01'
+/** Anywhere on earth it is not later than this day. */
+const lastDay = () => new Date(Date.now() + 14 * 3_600_000).toISOString().slice(0, 10)
+
+/** A birth date that changes has to be a likely one; what was stored before may stay. */
+function checkBirths(kept: PersonRow[], stored: PersonRow[]): void {
+  const faults = kept.flatMap(({ id, birthDate }, at): Detail[] => {
+    if (birthDate === null || stored.find((person) => person.id === id)?.birthDate === birthDate) return []
+    const path = `body.persons.${at}.birthDate`
+    if (birthDate < FIRST_BIRTH) return [{ path, message: 'is before 1900' }]
+    return birthDate > lastDay() ? [{ path, message: 'is in the future' }] : []
+  })
+  if (faults.length > 0) throw invalid(faults)
+}
+
 function checkOwner({ kept, removed }: People, stored: PersonRow[]): void {
   const owner = stored.find(({ role }) => role === 'owner')
   if (removed.some(({ id }) => id === owner?.id)) throw conflict('owner_required', 'The owner cannot be removed from the household.')
@@ -37,7 +52,7 @@ function checkOwner({ kept, removed }: People, stored: PersonRow[]): void {
 }
 
 /**
- * Whom a submitted list leaves in the household: known by id, else by name. Throws 400 for an unknown or repeated one, 409 `owner_required`
+ * Whom a submitted list leaves in the household: known by id, else by name. Throws 400 for an unknown or repeated one or an unlikely birth date, 409 `owner_required`
  * where the owner would go.
  */
 export function peopleAfter(stored: PersonRow[], submitted: SubmittedPerson[], householdId: string): People {
@@ -58,6 +73,7 @@ export function peopleAfter(stored: PersonRow[], submitted: SubmittedPerson[], h
     }
   })
   const people = { kept, removed: stored.filter(({ id }) => !kept.some((person) => person.id === id)) }
+  checkBirths(kept, stored)
   checkOwner(people, stored)
   return people
 }

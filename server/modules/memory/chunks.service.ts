@@ -59,9 +59,11 @@ const EXPORTED_AT_ONCE = 200
 const TRIES = 5
 /** Rows of a history that go in one write. */
 const FORGOTTEN_AT_ONCE = 100
+/** A history is one person's, or the household's: what was another's before it was given away stays theirs. */
 const EARLIER = `WITH RECURSIVE "earlier" ("id", "seq", "personId") AS (
-  SELECT "id", "seq", "personId" FROM "memory_chunk" WHERE "supersededById" = ${BOUND_TEXT}
-  UNION SELECT c."id", c."seq", c."personId" FROM "earlier" e JOIN "memory_chunk" c ON c."supersededById" = e."id")
+  SELECT c."id", c."seq", c."personId" FROM "memory_chunk" head JOIN "memory_chunk" c ON c."supersededById" = head."id"
+    WHERE head."id" = ${BOUND_TEXT} AND c."personId" IS head."personId"
+  UNION SELECT c."id", c."seq", c."personId" FROM "earlier" e JOIN "memory_chunk" c ON c."supersededById" = e."id" AND c."personId" IS e."personId")
   SELECT * FROM "earlier"`
 
 const toChunk = ({ seq: _, ...chunk }: ChunkRow): Chunk => chunk
@@ -165,9 +167,13 @@ export function createChunksService({ db, events, household, vectors, resourcesP
 
   const supersededBy = (id: string): StoredRow[] => db.find(ChunkTable, { supersededById: id }) as StoredRow[]
 
-  /** Takes one out of the middle of a history; what it had superseded is superseded by what superseded it. */
+  /** Takes one out of the middle of a history; what it had superseded is superseded by what superseded it, and what was another's holds again. */
   function removeFromHistory(tx: Transaction, row: StoredRow): void {
-    for (const { id } of supersededBy(row.id)) tx.update(ChunkTable, id, { supersededById: row.supersededById })
+    for (const { id, seq, personId } of supersededBy(row.id)) {
+      const supersededById = personId === row.personId ? row.supersededById : null
+      tx.update(ChunkTable, id, { supersededById })
+      if (supersededById === null) vectors.restore(tx, seq, personId)
+    }
     remove(tx, row)
   }
 
