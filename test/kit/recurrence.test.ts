@@ -102,7 +102,7 @@ test.each([
   const startedAt = performance.now()
   expect(times(rule, '2026-11-21T10:00:00.000Z', 1)).toEqual([])
   expect(times(rule, '1970-01-01T10:00:00.000Z', 1, { after: '2026-11-21T10:00:00.000Z' })).toEqual([])
-  expect(performance.now() - startedAt).toBeLessThan(1_000)
+  expect(performance.now() - startedAt).toBeLessThan(15_000) // it takes few milliseconds; looked for until the year 9999 it hangs
 })
 
 test.each([
