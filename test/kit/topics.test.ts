@@ -134,12 +134,13 @@ test('a module’s message is handled with its caller and answered by result, wh
   expect(dimmed).toHaveLength(1)
 })
 
-test('whoever says hello is welcomed once, with where they left off', async () => {
+test('whoever says hello is welcomed with where they left off, and what was missed comes once', async () => {
   const client = await open('admin')
   client.send({ type: 'hello', payload: { lastSeq: 3 } })
   expect(await client.next('welcome')).toMatchObject({ payload: { seq: 41, scope: 'admin' } })
   expect(await client.next('lamp.lit')).toEqual({ type: 'lamp.lit', payload: { since: 3 } })
   client.send({ type: 'hello', payload: { lastSeq: 3 } })
+  expect(await client.next('welcome')).toMatchObject({ payload: { seq: 41 } })
   await settled(client)
   expect(client.messages).toEqual([])
 })
