@@ -4,7 +4,7 @@ import { type Action, action } from '../../kit/actions.ts'
 import { spokenMoment } from '../../kit/spoken-time.ts'
 import type { HouseholdService } from '../household/household.service.ts'
 import { type CalendarEvent, calendarContract } from './calendar.contract.ts'
-import type { CalendarService, EventChanges } from './calendar.service.ts'
+import type { CalendarService } from './calendar.service.ts'
 import { eventSentence, eventsSentence } from './calendar-words.ts'
 import { findEvent, movedTo } from './find-event.ts'
 
@@ -39,23 +39,6 @@ export function calendarActions({ calendar, household }: { calendar: CalendarSer
       to: to ?? begin.plus({ days: AHEAD_DAYS }).toUTC().toISO() ?? '',
     })
     return findEvent(title ?? '', coming)
-  }
-
-  /** Of a series the one occurrence, which becomes an event of its own. */
-  async function moved(before: CalendarEvent, times: EventChanges): Promise<CalendarEvent> {
-    if (before.recurrence === undefined) return calendar.update(before.id, times)
-    const { title, location, notes, personId, startAt, endAt, allDay } = before
-    const alone = await calendar.create({
-      title,
-      location,
-      notes,
-      personId,
-      startAt: times.startAt ?? startAt,
-      endAt: times.endAt ?? endAt,
-      allDay: times.allDay ?? allDay,
-    })
-    await calendar.remove(before.id, before.startAt)
-    return alone
   }
 
   return [
@@ -122,7 +105,7 @@ export function calendarActions({ calendar, household }: { calendar: CalendarSer
       async run({ day, time, startAt, endAt, allDay, ...wanted }) {
         const before = await find(wanted)
         const times = startAt === undefined ? movedTo(before, { day, time }, zone()) : { startAt, endAt, allDay }
-        const event = await moved(before, times)
+        const event = await (before.recurrence === undefined ? calendar.update(before.id, times) : calendar.moveOccurrence(before, times))
         return { output: eventSentence(event, zone()).replace(' is ', ' is now '), data: { ...event, before } }
       },
     }),

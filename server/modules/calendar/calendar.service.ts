@@ -141,6 +141,43 @@ export function createCalendarService({ db, household, events }: CalendarDeps) {
     return [...row.excluded, excludedKey(row, occurrence, here)]
   }
 
+  /** An event as it is first kept, whose person was checked. */
+  async function newRow({ allDay = false, ...given }: NewEvent): Promise<CalendarEventRow> {
+    const at = iso(Date.now())
+    const timezone = zone()
+    const row: CalendarEventRow = {
+      id: randomUUID(),
+      title: given.title,
+      ...spanIn(timezone, {
+        startAt: meant(timezone, given.startAt, allDay, 'startAt'),
+        endAt: given.endAt === undefined ? undefined : meant(timezone, given.endAt, allDay, 'endAt'),
+        allDay,
+      }),
+      allDay,
+      location: given.location || null,
+      notes: given.notes || null,
+      personId: given.personId ?? null,
+      recurrence: readRecurrence(given.recurrence),
+      timezone,
+      excluded: [],
+      lastEndAt: null,
+      subscriptionId: null,
+      generation: 0,
+      createdAt: at,
+      updatedAt: at,
+    }
+    return { ...row, lastEndAt: await lastEndOf(row) }
+  }
+
+  function insert(tx: Transaction, row: CalendarEventRow): void {
+    tx.insert(CalendarEventTable, row)
+    announce(tx)
+    tx.afterCommit(() => events.publish(calendarEventCreated, { eventId: row.id, title: row.title, startAt: row.startAt }))
+  }
+
+  const exclude = (tx: Transaction, row: CalendarEventRow, excluded: string[]) =>
+    tx.update(CalendarEventTable, row.id, { excluded, updatedAt: iso(Date.now()) })
+
   /** Every row that may have something to show; single events only until `wanted`, since they come by time. */
   function* rowsBetween(from: string, to: string, wanted: () => string): Generator<CalendarEventRow> {
     for (const row of eventsOnce(db, from, to)) {
@@ -190,37 +227,10 @@ export function createCalendarService({ db, household, events }: CalendarDeps) {
     },
 
     /** Throws 400. */
-    async create({ allDay = false, ...given }: NewEvent): Promise<CalendarEvent> {
+    async create(given: NewEvent): Promise<CalendarEvent> {
       checkPerson(given.personId)
-      const at = iso(Date.now())
-      const timezone = zone()
-      const row: CalendarEventRow = {
-        id: randomUUID(),
-        title: given.title,
-        ...spanIn(timezone, {
-          startAt: meant(timezone, given.startAt, allDay, 'startAt'),
-          endAt: given.endAt === undefined ? undefined : meant(timezone, given.endAt, allDay, 'endAt'),
-          allDay,
-        }),
-        allDay,
-        location: given.location || null,
-        notes: given.notes || null,
-        personId: given.personId ?? null,
-        recurrence: readRecurrence(given.recurrence),
-        timezone,
-        excluded: [],
-        lastEndAt: null,
-        subscriptionId: null,
-        generation: 0,
-        createdAt: at,
-        updatedAt: at,
-      }
-      row.lastEndAt = await lastEndOf(row)
-      await db.write((tx) => {
-        tx.insert(CalendarEventTable, row)
-        announce(tx)
-        tx.afterCommit(() => events.publish(calendarEventCreated, { eventId: row.id, title: row.title, startAt: row.startAt }))
-      })
+      const row = await newRow(given)
+      await db.write((tx) => insert(tx, row))
       return shown(row)
     },
 
@@ -248,9 +258,30 @@ export function createCalendarService({ db, household, events }: CalendarDeps) {
         const row = mustGetOwn(id)
         const rest = occurrence === undefined ? null : without(row, occurrence)
         if (rest === null || row.recurrence === null) tx.remove(CalendarEventTable, { id })
-        else tx.update(CalendarEventTable, id, { excluded: rest, updatedAt: iso(Date.now()) })
+        else exclude(tx, row, rest)
         announce(tx)
       })
+    },
+
+    /**
+     * Makes one occurrence of a series an event of its own at another time, in one write. Throws 404, 400, and 409 for what cannot be
+     * changed here.
+     */
+    async moveOccurrence(occurrence: CalendarEvent, times: EventChanges): Promise<CalendarEvent> {
+      const { id } = occurrence
+      const { title, location, notes, personId } = mustGetOwn(id)
+      const here = zone()
+      const { allDay = occurrence.allDay } = times
+      const startAt = times.startAt === undefined ? occurrence.startAt : meant(here, times.startAt, allDay, 'startAt')
+      const endAt = times.endAt ?? (startAt === occurrence.startAt ? occurrence.endAt : movedEnd(occurrence, startAt, here))
+      const alone = await newRow({ title, location, notes, personId, startAt, endAt, allDay })
+      await db.write((tx) => {
+        const row = mustGetOwn(id)
+        if (row.recurrence === null) throw notFound('This occurrence')
+        exclude(tx, row, without(row, occurrence.startAt))
+        insert(tx, alone)
+      })
+      return shown(alone)
     },
   }
 }

@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { runAs } from '../support/action-calls.ts'
+import { makeFamily } from '../support/family.ts'
+import { type Browser, type House, startHouse } from '../support/house.ts'
+import { type Endpoint, listen } from '../support/listener.ts'
+
+const DAY_MS = 86_400_000
+
+let house: House
+let ada: Browser
+let outside: Endpoint
+let run: ReturnType<typeof runAs>
+beforeAll(async () => {
+  house = await startHouse({ env: { SERVICE_FETCH_ALLOW_LOCAL: '1' } })
+  ada = (await makeFamily(house, 'Etc/UTC')).owner
+  outside = await listen(() => undefined)
+  run = runAs(house, { deviceId: randomUUID() })
+})
+afterAll(async () => {
+  await house[Symbol.asyncDispose]()
+  await outside[Symbol.asyncDispose]()
+})
+afterEach(async () => {
+  for (const { id } of await ada.api.calendar.subscriptions()) await ada.api.calendar.unsubscribe({ params: { id } })
+  for (const { id, kind } of await ada.api.calendar.list({ query: {} }))
+    if (kind === 'event') await ada.api.calendar.remove({ params: { id }, query: {} })
+})
+
+/** So many days from now at that time of UTC. */
+const at = (days: number, time: string) => `${new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10)}T${time}:00.000Z`
+const list = (from: string, to: string) => ada.api.calendar.list({ query: { from, to } })
+const startsOf = async (title: string, days: number) =>
+  (await list(at(-days, '00:00'), at(days, '00:00'))).filter((event) => event.title === title).map(({ startAt }) => startAt)
+const create = (title: string, startAt: string, recurrence?: string) => ada.api.calendar.create({ body: { title, startAt, recurrence } })
+
+test('an occurrence is moved as a whole: out of its series and to its new time', async () => {
+  await create('Choir', at(1, '19:00'), 'FREQ=DAILY;COUNT=3')
+  const moved = await run('move_event', { title: 'Choir', time: '21:30' })
+  expect(moved.data).toMatchObject({ startAt: at(1, '21:30'), endAt: at(1, '22:30'), before: { startAt: at(1, '19:00') } })
+  expect(await startsOf('Choir', 9)).toEqual([at(1, '21:30'), at(2, '19:00'), at(3, '19:00')])
+})
+
+test('an occurrence that is moved to a later moment lasts as long as before', async () => {
+  const { id } = await create('Course', at(1, '08:00'), 'FREQ=DAILY;COUNT=2')
+  const { data } = await run('move_event', { title: 'Course', startAt: at(1, '17:00') })
+  expect(data).toMatchObject({ startAt: at(1, '17:00'), endAt: at(1, '18:00') })
+  expect((data as { id: string }).id).not.toBe(id)
+})
+
+test('what comes from another calendar or the household’s page is not moved, nor doubled', async () => {
+  const day = at(1, '09:00').slice(0, 10).replaceAll('-', '')
+  const yoga = ['BEGIN:VEVENT', 'UID:1', 'SUMMARY:Yoga class', `DTSTART:${day}T090000Z`, 'RRULE:FREQ=WEEKLY', 'END:VEVENT']
+  outside.handle = (_req, res) => void res.end(['BEGIN:VCALENDAR', ...yoga, 'END:VCALENDAR'].join('\r\n'))
+  await ada.api.calendar.subscribe({ body: { name: 'Sports', url: `${outside.url}/cal.ics` } })
+  const before = await startsOf('Yoga class', 20)
+  expect(before).toHaveLength(3)
+  await expect(run('move_event', { title: 'Yoga class', time: '15:00' })).rejects.toMatchObject({ status: 409, code: 'read_only' })
+  expect(await startsOf('Yoga class', 20)).toEqual(before)
+})
