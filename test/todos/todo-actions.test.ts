@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+import BetterSqlite3 from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runAs } from '../support/action-calls.ts'
 import { json } from '../support/credentials.ts'
@@ -103,6 +105,32 @@ test('the same thing is not put on a list twice', async () => {
   expect(await say('add_todo', { title: 'jam', list: 'larder' })).toBe('Added jam to the larder list.')
 })
 
+test('the same thing for somebody else is another one', async () => {
+  const { data } = await run('add_todo', { title: 'Call granny', personId: family.ada })
+  expect(await run('add_todo', { title: 'call granny', personId: family.ben })).toMatchObject({
+    output: 'Added call granny to the to-do list.',
+    data: { personId: family.ben },
+  })
+  expect((await run('add_todo', { title: 'call granny' })).data).not.toHaveProperty('wasThere')
+  expect(await run('add_todo', { title: 'Call Granny', personId: family.ada })).toMatchObject({
+    output: 'Call granny is on the to-do list already.',
+    data: { id: (data as { id: string }).id, wasThere: true },
+  })
+})
+
+test('nobody is reminded of what is over', async () => {
+  const { api } = family.owner
+  const past = new Date(Date.now() - 3_600_000).toISOString()
+  const { output, data } = await run('add_todo', { title: 'catch the train', remindAt: past, personId: null })
+  expect(output).toMatch(/^Added catch the train to the to-do list\. Its reminder, (today|yesterday) at \d\d:\d\d, is over\.$/)
+  expect(data).toMatchObject({ remindAt: past })
+  await api.todos.create({ body: { title: 'a sign of life', remindAt: new Date().toISOString() } })
+  const reminders = async () => (await api.notifications.list({ query: { limit: 500 } })).map(({ title }) => title)
+  await expect.poll(reminders, { timeout: 15_000 }).toContain('a sign of life')
+  expect(await reminders()).not.toContain('catch the train')
+  for (const title of ['catch the train', 'a sign of life']) await run('complete_todo', { title })
+})
+
 test('a list is cleared, and what was ticked off is opened again', async () => {
   for (const title of ['rope', 'torch']) await run('add_todo', { title, list: 'caving' })
   const { data } = await run('complete_todo', { title: 'rope', list: 'caving' })
@@ -117,8 +145,31 @@ test('more than a page holds is counted truly', async () => {
   while (todos.length > 0) await Promise.all(todos.splice(0, 50).map((body) => family.owner.api.todos.create({ body })))
   expect(await say('list_todos', { list: 'attic' })).toMatch(/ and 498 more\.$/)
   expect((await run('list_todos', { list: 'attic' })).data).toMatchObject({ total: 510, items: { length: 500 } })
-  expect(await say('clear_list', { list: 'attic' })).toBe('I took all 510 things off the attic list.')
+  const { output, data } = await run('clear_list', { list: 'attic' })
+  expect(output).toBe('I took all 510 things off the attic list.')
+  expect(data, 'too much to be put back').toEqual({ list: 'attic', count: 510, items: [] })
 })
+
+test('a list is cleared to its end, while others are answered', async () => {
+  const raw = new BetterSqlite3(join(house.dataPath, 'hearth.sqlite'))
+  raw.exec(`WITH RECURSIVE "at"("n") AS (SELECT 1 UNION ALL SELECT "n" + 1 FROM "at" WHERE "n" < 5200)
+    INSERT INTO "todo" ("id", "title", "list", "listKey", "createdAt", "updatedAt")
+    SELECT printf('00000000-0000-4000-8000-%012d', "n"), 'thing', 'barn', 'barn', '2026-01-01', '2026-01-01' FROM "at"`)
+  raw.close()
+  let turns = 0
+  let isDone = false
+  const turning = (async () => {
+    while (!isDone) {
+      await new Promise(setImmediate)
+      turns++
+    }
+  })()
+  expect(await say('clear_list', { list: 'barn' })).toBe('I took all 5200 things off the barn list.')
+  isDone = true
+  await turning
+  expect(turns).toBeGreaterThan(10)
+  expect(await say('list_todos', { list: 'barn' })).toBe('There is nothing on the barn list.')
+}, 120_000)
 
 test('what is due by then is told, mine and nobody’s, and reminders by themselves', async () => {
   const dueAt = '2031-01-01T10:00:00Z'

@@ -39,8 +39,9 @@ const ClearInput = z.strictObject({ list: list.unwrap() })
 
 const MAX_SOUGHT = 1_000
 const MAX_LISTED = 500
-/** What is cleared in one go. */
-const MAX_LOOKED_AT = 5_000
+/** So many that were cleared are told one by one, so that they can be put back; of more only how many. */
+const MAX_KEPT = 500
+const CLEARED_AT_ONCE = 100
 const MAX_SAID = 12
 const PLAIN = /^(?:to[- ]?dos?|tasks?)$/i
 
@@ -91,21 +92,26 @@ export function createTodoActions({ todos, household, reaches }: TodoActionsDeps
   const remindsAll = ({ remindAt, personId }: Todo) => remindAt !== undefined && personId !== undefined && !reaches(personId)
 
   /** What is open already and the same, but for its case. */
-  function sameOpen({ title: wanted, list: onWhich, ...times }: z.output<typeof AddInput>): Todo | undefined {
+  function sameOpen({ title: wanted, list: onWhich, personId: whose = null, ...times }: z.output<typeof AddInput>): Todo | undefined {
     if (times.dueAt || times.remindAt || times.recurrence || times.notes) return undefined
     const list = onWhich ? listMeant(onWhich) : ''
     const open = todos.list({ status: 'open', list, limit: MAX_SOUGHT })
-    return open.find((todo) => listKeyOf(todo.title) === listKeyOf(wanted) && !todo.dueAt && !todo.remindAt)
+    const isSame = (todo: Todo) => listKeyOf(todo.title) === listKeyOf(wanted) && (todo.personId ?? null) === whose
+    return open.find((todo) => isSame(todo) && !todo.dueAt && !todo.remindAt)
   }
 
-  /** Page by page, as many as are looked at. */
-  function allOpen(list: string | undefined): Todo[] {
-    const found: Todo[] = []
-    for (;;) {
-      const page = todos.list({ status: 'open', list, limit: MAX_LISTED, after: found.at(-1)?.id })
-      found.push(...page)
-      if (page.length < MAX_LISTED || found.length >= MAX_LOOKED_AT) return found
+  /** Takes off what is open, page by page, until there is no more; tells the first of it. */
+  async function clear(list: string, signal: AbortSignal): Promise<{ count: number; first: Todo[] }> {
+    const first: Todo[] = []
+    let count = 0
+    while (!signal.aborted) {
+      const page = todos.list({ status: 'open', list, limit: CLEARED_AT_ONCE })
+      if (page.length === 0) break
+      if (first.length <= MAX_KEPT) first.push(...page)
+      await todos.removeAll(page.map(({ id }) => id))
+      count += page.length
     }
+    return { count, first }
   }
 
   type Wanted = z.output<typeof ListInput>
@@ -121,14 +127,16 @@ export function createTodoActions({ todos, household, reaches }: TodoActionsDeps
 
   function added(todo: Todo, { caller }: ActionCall): string {
     const again = todo.recurrence ? ' It comes again.' : ''
-    if (todo.remindAt) {
+    const isOver = todo.remindAt !== undefined && todo.remindAt <= new Date().toISOString()
+    if (todo.remindAt && !isOver) {
       const name = todo.personId ? (household.person(todo.personId)?.displayName ?? 'you') : 'everyone'
       if (remindsAll(todo)) return `${name} has no device here, so I will remind everyone ${said(todo.remindAt)}: ${todo.title}.${again}`
       const who = todo.personId && todo.personId === caller.personId ? 'you' : name
       return `I will remind ${who} ${said(todo.remindAt)}: ${todo.title}.${again}`
     }
     const due = todo.dueAt ? ` It is due ${said(todo.dueAt)}.` : ''
-    return `Added ${todo.title} to the ${todo.list ? nameOf(todo.list) : 'to-do list'}.${due}${again}`
+    const over = isOver ? ` Its reminder, ${said(todo.remindAt ?? '')}, is over.` : ''
+    return `Added ${todo.title} to the ${todo.list ? nameOf(todo.list) : 'to-do list'}.${due}${over}${again}`
   }
 
   const one = (todo: Todo, list: string | undefined) =>
@@ -161,13 +169,14 @@ export function createTodoActions({ todos, household, reaches }: TodoActionsDeps
           const where = there.list ? nameOf(there.list) : 'to-do list'
           return { output: `${there.title} is on the ${where} already.`, data: { ...there, wasThere: true } }
         }
-        const todo = await todos.create({
+        const fields = {
           ...input,
           list: input.list ? listMeant(input.list) || null : null,
           dueAt: instant(input.dueAt, 'body.dueAt'),
           remindAt: instant(input.remindAt, 'body.remindAt'),
           personId: personOf(input, call),
-        })
+        }
+        const todo = await todos.create(fields, { aheadOnly: true })
         return { output: added(todo, call), data: { ...todo, ...(remindsAll(todo) && { remindsAll: true }) } }
       },
     }),
@@ -198,15 +207,14 @@ export function createTodoActions({ todos, household, reaches }: TodoActionsDeps
       input: ClearInput,
       risk: 'low',
       modelAsks: true,
-      async run(input) {
+      async run(input, { signal }) {
         const list = listSought(input.list) ?? ''
-        const items = allOpen(list)
+        const { count, first } = await clear(list, signal)
         const where = `the ${list ? nameOf(list) : 'to-do list'}`
-        await todos.removeAll(items.map(({ id }) => id))
-        const what = items.length === 1 ? `${items[0]?.title}` : `all ${items.length} things`
-        const kept = items.map(({ id: _, list: __, createdAt: ___, ...todo }) => todo)
-        const output = items.length === 0 ? `There is nothing on ${where}.` : `I took ${what} off ${where}.`
-        return { output, data: { ...(items[0]?.list && { list: items[0].list }), items: kept } }
+        const what = count === 1 ? `${first[0]?.title}` : `all ${count} things`
+        const items = count > MAX_KEPT ? [] : first.map(({ id: _, list: __, createdAt: ___, ...todo }) => todo)
+        const output = count === 0 ? `There is nothing on ${where}.` : `I took ${what} off ${where}.`
+        return { output, data: { ...(first[0]?.list && { list: first[0].list }), count, items } }
       },
     }),
     action({

@@ -25,6 +25,11 @@ type Fields = { [K in Field]: TodoRow[K] }
 export type TodoChanges = { [K in Field]?: TodoRow[K] | undefined } & { completed?: boolean | undefined }
 export type NewTodo = Omit<TodoChanges, 'title' | 'completed'> & { title: string }
 
+interface Reminding {
+  /** Without it what should have been told already is told at once. */
+  aheadOnly?: boolean
+}
+
 interface ListQuery {
   status: Status
   /** A list's name in any case, empty for what is on none; all when absent. */
@@ -117,6 +122,7 @@ export type TodosService = ReturnType<typeof createTodosService>
 export function createTodosService({ db, household, events, reminders, settle }: TodosDeps) {
   const zone = () => household.get().household.timezone
   const now = () => new Date().toISOString()
+  const isAhead = (at: string | null) => at !== null && at > now()
 
   function mustGet(id: string): TodoRow {
     const row = db.get(TodoTable, id)
@@ -141,15 +147,16 @@ export function createTodosService({ db, household, events, reminders, settle }:
     tx.afterCommit(() => events.publish(todoCreated, { todoId: row.id, title: row.title }))
   }
 
-  function newRow(fields: Fields): TodoRow {
+  function newRow(fields: Fields, { aheadOnly = false }: Reminding = {}): TodoRow {
     const createdAt = now()
+    const { remindAt } = fields
     const recurrence = readRecurrence(fields.recurrence)
     return {
       ...fields,
       id: randomUUID(),
       listKey: listKeyOf(fields.list),
       recurrence,
-      reminderAt: fields.remindAt,
+      reminderAt: aheadOnly && !isAhead(remindAt) ? null : remindAt,
       series: recurrence === null ? null : seriesOf(recurrence, { ...fields, createdAt }, zone()),
       nextId: null,
       completedAt: null,
@@ -193,7 +200,7 @@ export function createTodosService({ db, household, events, reminders, settle }:
       completedAt: null,
       wasCompletedAt: row.completedAt,
       updatedAt: now(),
-      reminderAt: row.remindAt !== null && row.remindAt > now() ? row.remindAt : null,
+      reminderAt: isAhead(row.remindAt) ? row.remindAt : null,
       nextId: next && !isNextOpen ? row.nextId : null,
     })
     changed(tx, row.id)
@@ -286,8 +293,8 @@ export function createTodosService({ db, household, events, reminders, settle }:
     get: (id: string): Todo => toTodo(mustGet(id)),
 
     /** Throws 400 for an unknown person or a rule that cannot be used. */
-    async create({ title, ...fields }: NewTodo): Promise<Todo> {
-      const row = newRow({ ...NO_FIELDS, ...(present(fields) as Partial<Fields>), title })
+    async create({ title, ...fields }: NewTodo, reminding?: Reminding): Promise<Todo> {
+      const row = newRow({ ...NO_FIELDS, ...(present(fields) as Partial<Fields>), title }, reminding)
       checkPerson(row.personId)
       await db.write((tx) => insert(tx, row))
       return toTodo(row)

@@ -11,7 +11,7 @@ const PLAIN = 'to-do'
 const MOST_SAID = 12
 /** What is kept of an action with its answer, in characters; without that it is not taken back. */
 const MOST_KEPT = 15_000
-const Cleared = z.object({ items: z.array(z.unknown()) })
+const Cleared = z.object({ count: z.number(), items: z.array(z.unknown()) })
 
 async function find(params: Record<string, unknown>, { run }: AnswerHelp): Promise<Found> {
   const { data } = await run('list_todos', given({ status: 'open', ...params }), NONE)
@@ -102,17 +102,18 @@ async function add({ items, list }: Slots, help: AnswerHelp): Promise<string> {
 
 async function clear({ list }: Slots, help: AnswerHelp): Promise<string> {
   const result = await help.run('clear_list', { list: list ?? PLAIN }, NONE)
-  const items = Cleared.safeParse(result.data).data?.items ?? []
-  if (items.length === 0) return help.speech.say('list_empty', { list: nameOf(list, help) })
-  const said = help.told(result, 'list_cleared', { list: nameOf(list, help), count: items.length })
-  return JSON.stringify(result.data).length <= MOST_KEPT ? `${said} ${help.speech.say('can_undo')}` : said
+  const { count, items } = Cleared.safeParse(result.data).data ?? { count: 0, items: [] }
+  if (count === 0) return help.speech.say('list_empty', { list: nameOf(list, help) })
+  const said = help.told(result, 'list_cleared', { list: nameOf(list, help), count })
+  return items.length === count && JSON.stringify(result.data).length <= MOST_KEPT ? `${said} ${help.speech.say('can_undo')}` : said
 }
 
 async function remind({ title, personId, person, who, remindAt, dueAt, recurrence, timed }: Slots, help: AnswerHelp): Promise<string> {
   const { run, speech } = help
-  const { data } = await run('add_todo', given({ title, personId, remindAt, dueAt, recurrence }), NONE)
-  const isForAll = Added.safeParse(data).data?.remindsAll === true
+  const result = await run('add_todo', given({ title, personId, remindAt, dueAt, recurrence }), NONE)
+  const isForAll = Added.safeParse(result.data).data?.remindsAll === true
   const values = { title: text(title), name: text(person), time: remindAt ? speech.moment(text(remindAt)) : '' }
+  if (remindAt && text(remindAt) <= speech.now().toJSDate().toISOString()) return help.told(result, 'todo_added', values)
   if (!remindAt) return speech.say(who === undefined ? 'todo_added' : 'reminder_untimed', values)
   const said = speech.say(
     isForAll && values.name ? 'reminder_no_device' : who === 'person' ? 'reminder_for' : who === 'all' ? 'reminder_all' : 'reminder_set',
