@@ -181,6 +181,20 @@ test('a guest is told kindly, a failure with its message', async () => {
   expect(await ask('cancel the egg timer')).toMatchObject({ text: 'There is no timer named “egg”.', toolCalls: [{ status: 'failed' }] })
 })
 
+test('a member hears why something is refused, a guest that it is not for guests', async () => {
+  offer('cancel_timer', {})
+  refused = new AppError(403, 'others_alarm', 'That is Maja’s alarm; only an admin may change it.')
+  expect((await ask("cancel Maja's alarm"))?.text).toBe('That is Maja’s alarm; only an admin may change it.')
+  refused = new AppError(403, 'forbidden', 'Only an admin may do this.')
+  expect((await ask('cancel the egg timer'))?.text).toBe('Only an admin may do this.')
+  locale = 'de-DE'
+  expect((await ask('lösch den Eier-Timer'))?.text).toBe('Das hat leider nicht geklappt.')
+  locale = 'en-GB'
+  offer('stop_song', {})
+  const reply = await ask('stop the music', call({ scope: 'guest' }))
+  expect(reply?.text).toBe('I am sorry, I may not do that for guests.')
+})
+
 test('a bug is no answer', async () => {
   actions.add({
     ...action({ name: 'set_timer', description: '', input: z.object({}), risk: 'low', run: async () => ({ output: '' }) }),

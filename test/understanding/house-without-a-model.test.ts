@@ -90,6 +90,37 @@ test('what was done last is taken back by a word', async () => {
   expect((await timers.list()).map(({ name }) => name)).toContain('soup')
 })
 
+test('what was only asked meanwhile does not keep it from being taken back, what was done does', async () => {
+  const say = talk(family.owner)
+  const open = async () => (await family.owner.api.todos.list({ query: { status: 'open' } })).map(({ title }) => title)
+  await say('Add marzipan to the shopping list')
+  expect(await say("What's on the shopping list?")).toContain('marzipan')
+  await say('Which timers are running?')
+  expect(await say('Undo that')).toContain('marzipan')
+  expect(await open()).not.toContain('marzipan')
+  await say('Add nougat to the shopping list')
+  await say('Remember that the attic code is 2211')
+  expect(await say('Undo that')).toBe('There is nothing that I could take back.')
+  expect(await open()).toContain('nougat')
+})
+
+test('what is put back on a list does not remind again of what is over', async () => {
+  const say = talk(family.owner)
+  const { todos, notifications } = family.owner.api
+  const remindAt = new Date(Date.now() - 60_000).toISOString()
+  const reminders = async (title: string) =>
+    (await notifications.list({ query: { limit: 500 } })).filter((one) => one.title === title).length
+  await todos.create({ body: { title: 'Grease the rudder', list: 'boat', remindAt } })
+  await expect.poll(() => reminders('Grease the rudder'), { timeout: 15_000 }).toBeGreaterThan(0)
+  const once = await reminders('Grease the rudder')
+  await say('Clear the boat list')
+  expect(await say('undo')).toMatch(/^Added Grease the rudder to the boat list\./)
+  expect(await todos.list({ query: { list: 'boat' } })).toMatchObject([{ title: 'Grease the rudder', remindAt }])
+  await todos.create({ body: { title: 'a sign of life', remindAt: new Date().toISOString() } })
+  await expect.poll(() => reminders('a sign of life'), { timeout: 15_000 }).toBeGreaterThan(0)
+  expect(await reminders('Grease the rudder')).toBe(once)
+})
+
 test('things are put on the list once, and what is missing is asked for', async () => {
   const say = talk(family.owner)
   expect(await say('We need toilet paper')).toBe('Added toilet paper to the shopping list.')

@@ -21,7 +21,7 @@ export interface GrammarReply {
 /** What understands sentences without a model. */
 export interface Grammar {
   /** Does what the sentence asks for; null where it is not understood for certain. */
-  answer(text: string, call: ActionCall & { lastSources: MessageSource[]; lastCalls: ToolCall[] }): Promise<GrammarReply | null>
+  answer(text: string, call: ActionCall & { lastSources: MessageSource[]; lastCalls: ToolCall[][] }): Promise<GrammarReply | null>
   /** A reply of the house in the language of the household, by its name. */
   say(reply: 'broken' | 'speechless' | 'done' | 'left_undone' | 'decide_each'): string
   /** An honest answer where nobody understood: what is known of it, or the nearest things that can be done. */
@@ -83,10 +83,11 @@ export function createAnswering({ llm, grammar, recollection, texts, household, 
     conversationId,
   })
 
-  /** What was done last, while it can still be taken back by a word. */
-  function lastCallsOf({ said }: Question): ToolCall[] {
-    const last = said.findLast(({ role, toolCalls }) => role === 'assistant' && toolCalls?.some(({ status }) => status === 'done'))
-    return last && Date.now() - Date.parse(last.createdAt) < UNDO_MS ? (last.toolCalls ?? []) : []
+  /** What was done, while it can still be taken back by a word, answer by answer, the last one first. */
+  function lastCallsOf({ said }: Question): ToolCall[][] {
+    const isRecent = ({ role, createdAt }: MessageRow) => role === 'assistant' && Date.now() - Date.parse(createdAt) < UNDO_MS
+    const acted = said.filter((message) => isRecent(message) && message.toolCalls?.some(({ status }) => status === 'done'))
+    return acted.toReversed().map(({ toolCalls }) => toolCalls ?? [])
   }
 
   async function byDecision(question: Question): Promise<boolean> {

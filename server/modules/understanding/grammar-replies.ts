@@ -42,7 +42,7 @@ export interface GrammarRepliesDeps {
   now?: () => Date
 }
 
-type Asked = ActionCall & { lastSources?: readonly MessageSource[]; lastCalls?: readonly ToolCall[] }
+type Asked = ActionCall & { lastSources?: readonly MessageSource[]; lastCalls?: readonly (readonly ToolCall[])[] }
 
 export type GrammarReplies = ReturnType<typeof createGrammarReplies>
 
@@ -180,7 +180,7 @@ export function createGrammarReplies({
       function sorry(error: unknown): string {
         if (error instanceof Missing) return speech.say(error.reply)
         if (!(error instanceof AppError)) throw error
-        if (error.status === 403) return speech.say('not_allowed')
+        if (error.code === 'forbidden' && call.caller.scope === 'guest') return speech.say('not_allowed')
         if (speech.language === 'en') return saidOf(error)
         return speech.say(error.status === 404 ? 'not_found' : 'failed')
       }

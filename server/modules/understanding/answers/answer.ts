@@ -19,8 +19,8 @@ export interface AnswerHelp {
   household: { household: Household; persons: Person[] }
   speaker: Person | null
   lastSources: readonly MessageSource[]
-  /** What was done last in this conversation, if that is not long ago. */
-  lastCalls: readonly ToolCall[]
+  /** What was done in this conversation not long ago, answer by answer, the last one first. */
+  lastCalls: readonly (readonly ToolCall[])[]
   call: ActionCall
   /** Whether there is such an action and this caller may have it done. */
   has(action: string): boolean

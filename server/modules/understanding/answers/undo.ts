@@ -71,6 +71,11 @@ const INVERSES: Readonly<Record<string, (data: unknown, params: unknown) => Step
   },
 }
 
+/** What changes nothing, so that there is nothing to take back and what was done before is meant. */
+const ONLY_LOOK: ReadonlySet<string> = new Set(['list_todos', 'list_timers', 'list_events', 'recall'])
+
+const hasChanged = (calls: readonly ToolCall[]) => calls.some(({ name, status }) => status === 'done' && !ONLY_LOOK.has(name))
+
 /** What takes back the calls of an answer, the last one first. */
 function stepsBack(calls: readonly ToolCall[]): Step[] {
   return calls.toReversed().flatMap(({ name, status, params, data }) => {
@@ -84,7 +89,7 @@ function stepsBack(calls: readonly ToolCall[]): Step[] {
 
 export const undoAnswers: Answers = {
   async undo(_, help: AnswerHelp) {
-    const steps = stepsBack(help.lastCalls).filter(({ action }) => help.has(action))
+    const steps = stepsBack(help.lastCalls.find(hasChanged) ?? []).filter(({ action }) => help.has(action))
     if (steps.length === 0) return help.speech.say('nothing_to_undo')
     const said: string[] = []
     for (const { action, params } of steps) said.push((await help.run(action, params, 'nothing_to_undo')).output)
