@@ -58,3 +58,22 @@ test('what comes from another calendar or the household’s page is not moved, n
   await expect(run('move_event', { title: 'Yoga class', time: '15:00' })).rejects.toMatchObject({ status: 409, code: 'read_only' })
   expect(await startsOf('Yoga class', 20)).toEqual(before)
 })
+
+test('of a series that is named by its id the next occurrence is taken out or moved, and all of it with “all”', async () => {
+  const { id } = await create('Bins', at(-100, '23:30'), 'FREQ=DAILY')
+  const coming = await ada.api.calendar.list({ query: { from: new Date().toISOString(), to: at(4, '00:00') } })
+  const [first = '', second = '', third = ''] = coming.map(({ startAt }) => startAt)
+  expect((await run('remove_event', { id })).data).toMatchObject({ id, startAt: first, occurrenceOnly: true })
+  expect((await run('remove_event', { id })).data).toMatchObject({ id, startAt: second, occurrenceOnly: true })
+  expect((await run('move_event', { id, time: '12:00' })).data).toMatchObject({ before: { startAt: third } })
+  const past = at(-50, '23:30')
+  expect((await run('remove_event', { id, from: past })).data).toMatchObject({ startAt: past })
+  expect((await run('remove_event', { id, all: true })).data).toMatchObject({ startAt: at(-100, '23:30'), occurrenceOnly: false })
+  await expect(run('remove_event', { id })).rejects.toMatchObject({ status: 404 })
+})
+
+test('of a series that is over no occurrence is taken out', async () => {
+  const { id } = await create('Course', at(-9, '10:00'), 'FREQ=DAILY;COUNT=3')
+  await expect(run('remove_event', { id })).rejects.toMatchObject({ status: 404, message: 'Course does not come again then.' })
+  expect(await startsOf('Course', 20)).toHaveLength(3)
+})

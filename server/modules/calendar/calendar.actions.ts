@@ -32,7 +32,7 @@ export function calendarActions({ calendar, household }: { calendar: CalendarSer
 
   /** Throws 404 with a sentence that can be said. */
   async function find({ id, title, from, to }: Wanted): Promise<CalendarEvent> {
-    if (id) return calendar.get(id)
+    if (id) return calendar.next(id, { from, to })
     const begin = DateTime.now()
     const coming = await calendar.list({
       from: from ?? begin.toUTC().toISO() ?? '',
@@ -80,7 +80,7 @@ export function calendarActions({ calendar, household }: { calendar: CalendarSer
       risk: 'low',
       modelAsks: true,
       async run({ all, ...wanted }) {
-        const event = await find(wanted)
+        const event = all && wanted.id ? calendar.get(wanted.id) : await find(wanted)
         const occurrenceOnly = event.recurrence !== undefined && !all
         await calendar.remove(event.id, occurrenceOnly ? event.startAt : undefined)
         const again = occurrenceOnly ? ' It comes again after that.' : ''

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { z } from 'zod'
 import type { Database, Transaction } from '../../db/database.ts'
-import { conflict, invalid, notFound } from '../../kit/errors.ts'
+import { AppError, conflict, invalid, notFound } from '../../kit/errors.ts'
 import type { EventBus } from '../../kit/events.ts'
 import type { HouseholdService } from '../household/household.service.ts'
 import { birthdaysBetween, findBirthday } from './birthdays.ts'
@@ -19,6 +19,8 @@ const MAX_DAYS = 400
 /** Of one list, the earliest. */
 const MAX_OCCURRENCES = 2_000
 const MAX_EXCLUDED = 1_000
+/** So far ahead the next occurrence of one series is looked for. */
+const NEXT_DAYS = 40 * 366
 const SLICE_MS = 6
 /** Of the years that have four digits. */
 const FIRST_MS = Date.parse('0000-01-01T00:00:00.000Z')
@@ -224,6 +226,21 @@ export function createCalendarService({ db, household, events }: CalendarDeps) {
       const event = row && isSeen(row) ? shown(row) : findBirthday(household.get().persons, id, zone())
       if (!event) throw notFound('This event')
       return event
+    },
+
+    /** Of a series the occurrence that goes on at `from`, or the next one until `to`; else the event as it begins. Throws 404. */
+    async next(id: string, { from, to }: { from?: string | undefined; to?: string | undefined } = {}): Promise<CalendarEvent> {
+      const row = db.get(CalendarEventTable, id)
+      if (!row?.recurrence || !isSeen(row)) return this.get(id)
+      const since = from ?? iso(Date.now())
+      const until = to ?? iso(Math.min(Date.parse(since) + NEXT_DAYS * DAY_MS, LAST_MS))
+      const takeTurns = createTurns()
+      for (const span of occurrencesOf(row, since, until, zone())) {
+        if (span && span.startAt >= until) break
+        if (span) return toEvent(row, span)
+        await takeTurns()
+      }
+      throw new AppError(404, 'not_found', `${row.title} does not come again then.`)
     },
 
     /** Throws 400. */
