@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import type { ActionResult } from '../../server/kit/actions.ts'
+import type { ToolCall } from '../../server/modules/chat/chat.contract.ts'
+import type { AnswerHelp } from '../../server/modules/understanding/answers/answer.ts'
+import { undoAnswers } from '../../server/modules/understanding/answers/undo.ts'
 import { runAs } from '../support/action-calls.ts'
 import { makeFamily } from '../support/family.ts'
 import { type Browser, type House, startHouse } from '../support/house.ts'
@@ -26,6 +30,12 @@ afterEach(async () => {
   for (const { id, kind } of await ada.api.calendar.list({ query: {} }))
     if (kind === 'event') await ada.api.calendar.remove({ params: { id }, query: {} })
 })
+
+async function liveIn(timezone: string): Promise<void> {
+  const { household, persons } = await ada.api.household.get()
+  const { id: _, ...settings } = household
+  await ada.api.household.replace({ body: { ...settings, timezone, persons: persons.map(({ id, displayName }) => ({ id, displayName })) } })
+}
 
 /** So many days from now at that time of UTC. */
 const at = (days: number, time: string) => `${new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10)}T${time}:00.000Z`
@@ -76,4 +86,48 @@ test('of a series that is over no occurrence is taken out', async () => {
   const { id } = await create('Course', at(-9, '10:00'), 'FREQ=DAILY;COUNT=3')
   await expect(run('remove_event', { id })).rejects.toMatchObject({ status: 404, message: 'Course does not come again then.' })
   expect(await startsOf('Course', 20)).toHaveLength(3)
+})
+
+/** Takes back an action that was done, as “undo” does after it. */
+async function undo(name: string, params: Record<string, unknown>, { data, output }: ActionResult): Promise<void> {
+  const call: ToolCall = { id: randomUUID(), name, params, status: 'done', output, data: JSON.parse(JSON.stringify(data)) }
+  const help = { lastCalls: [[call]], has: () => true, run, told: () => '', speech: { say: (key: string) => key } }
+  await undoAnswers.undo?.({}, help as unknown as AnswerHelp)
+}
+
+test.each([
+  ['at a time', false, 'Europe/Berlin'],
+  ['of whole days', true, 'Europe/Berlin'],
+  ['of whole days, in a house that moved,', true, 'America/New_York'],
+  ['at a time, in a house that moved,', false, 'America/New_York'],
+])('a series %s that was taken out whole comes back as it was, its past and its gaps too', async (_, allDay, zoneAfter) => {
+  await liveIn('Europe/Berlin')
+  const startAt = at(-40, '10:00')
+  const made = await ada.api.calendar.create({
+    body: { title: 'Swimming', startAt, allDay, recurrence: 'FREQ=DAILY;COUNT=60', location: 'Pool' },
+  })
+  const planned = await startsOf('Swimming', 50)
+  for (const occurrence of [planned[3], planned[44]]) await ada.api.calendar.remove({ params: { id: made.id }, query: { occurrence } })
+  await liveIn(zoneAfter)
+  const before = await startsOf('Swimming', 50)
+  expect(before).toHaveLength(58)
+  const params = { title: 'Swimming', all: true }
+  const removed = await run('remove_event', params)
+  expect(await startsOf('Swimming', 50)).toEqual([])
+  await undo('remove_event', params, removed)
+  expect(await startsOf('Swimming', 50)).toEqual(before)
+  expect((await ada.api.calendar.list({ query: {} })).find(({ title }) => title === 'Swimming')).toMatchObject({
+    location: 'Pool',
+    recurrence: made.recurrence,
+  })
+  await liveIn('Etc/UTC')
+})
+
+test('an occurrence that was taken out comes back alone', async () => {
+  const { id } = await create('Run', at(-3, '23:30'), 'FREQ=DAILY;COUNT=9')
+  const before = await startsOf('Run', 20)
+  const removed = await run('remove_event', { id })
+  expect(await startsOf('Run', 20)).toHaveLength(8)
+  await undo('remove_event', { id }, removed)
+  expect(await startsOf('Run', 20)).toEqual(before)
 })

@@ -2,9 +2,10 @@ import { DateTime } from 'luxon'
 import { z } from 'zod'
 import { type Action, action } from '../../kit/actions.ts'
 import { spokenMoment } from '../../kit/spoken-time.ts'
+import { Timezone } from '../household/household.contract.ts'
 import type { HouseholdService } from '../household/household.service.ts'
 import { type CalendarEvent, calendarContract } from './calendar.contract.ts'
-import type { CalendarService } from './calendar.service.ts'
+import { type CalendarService, MAX_EXCLUDED } from './calendar.service.ts'
 import { eventSentence, eventsSentence } from './calendar-words.ts'
 import { findEvent, movedTo } from './find-event.ts'
 
@@ -54,10 +55,12 @@ export function calendarActions({ calendar, household }: { calendar: CalendarSer
         notes: z.string().max(20_000).optional(),
         personId: z.uuid().optional(),
         recurrence: z.string().max(500).optional().describe('An RRULE value, such as FREQ=WEEKLY.'),
+        excluded: z.array(moment).max(MAX_EXCLUDED).optional().describe('Starts of occurrences that are left out.'),
+        timezone: Timezone.optional().describe('In which it recurs; the household’s unless stated.'),
       }),
       risk: 'low',
-      async run(given) {
-        const event = await calendar.create(calendarContract.create.body.parse(given))
+      async run({ excluded, timezone, ...given }) {
+        const event = await calendar.create(calendarContract.create.body.parse(given), { excluded, timezone })
         return { output: eventSentence(event, zone()), data: event }
       },
     }),
@@ -82,9 +85,12 @@ export function calendarActions({ calendar, household }: { calendar: CalendarSer
       async run({ all, ...wanted }) {
         const event = all && wanted.id ? calendar.get(wanted.id) : await find(wanted)
         const occurrenceOnly = event.recurrence !== undefined && !all
-        await calendar.remove(event.id, occurrenceOnly ? event.startAt : undefined)
+        const series = await calendar.remove(event.id, occurrenceOnly ? event.startAt : undefined)
         const again = occurrenceOnly ? ' It comes again after that.' : ''
-        return { output: `I took ${event.title} ${whenOf(event)} out of the calendar.${again}`, data: { ...event, occurrenceOnly } }
+        return {
+          output: `I took ${event.title} ${whenOf(event)} out of the calendar.${again}`,
+          data: { ...event, occurrenceOnly, ...(series && { series }) },
+        }
       },
     }),
     action({

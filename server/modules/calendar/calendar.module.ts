@@ -34,7 +34,9 @@ export function createCalendar({ calendar, feed, subscriptions, household, db, e
         create: ({ body }) => calendar.create(body),
         get: ({ params }) => calendar.get(params.id),
         update: ({ params, body }) => calendar.update(params.id, body),
-        remove: ({ params, query }) => calendar.remove(params.id, query.occurrence),
+        async remove({ params, query }) {
+          await calendar.remove(params.id, query.occurrence)
+        },
         feed: (_input, { caller }) => feed.renew(caller),
         endFeed: ({ query }, { caller }) => feed.end(caller, query.all),
         async export({ query }, { caller, reply, signal }) {

@@ -11,14 +11,14 @@ import { type CalendarEvent, calendarChanged, type calendarContract, calendarEve
 import { type CalendarEventRow, CalendarEventTable, SubscriptionTable } from './calendar.table.ts'
 import { eventSeries, eventsOnce, storedEvents, toEvent } from './event-rows.ts'
 import { meant, movedEnd, readRecurrence, spanIn } from './event-times.ts'
-import { beginsAt, excludedKey, firstSpan, lastEndOf, movedExclusions, occurrencesOf } from './occurrences.ts'
+import { beginsAt, excludedKey, firstSpan, lastEndOf, movedExclusions, occurrencesOf, shownExclusions } from './occurrences.ts'
 
 const DAY_MS = 86_400_000
 const USUAL_DAYS = 31
 const MAX_DAYS = 400
 /** Of one list, the earliest. */
 const MAX_OCCURRENCES = 2_000
-const MAX_EXCLUDED = 1_000
+export const MAX_EXCLUDED = 1_000
 /** So far ahead the next occurrence of one series is looked for. */
 const NEXT_DAYS = 40 * 366
 const SLICE_MS = 6
@@ -29,6 +29,19 @@ const TRIES = 5
 
 export type NewEvent = z.output<typeof calendarContract.create.body>
 export type EventChanges = z.output<typeof calendarContract.update.body>
+
+/** What of a series is told only when it is taken out, so that it can come back as it was. */
+export interface SeriesDetails {
+  /** Zone in which it is counted. */
+  timezone: string
+  /** Starts of the occurrences that were taken out. */
+  excluded: string[]
+}
+
+type GivenSeries = { [Key in keyof SeriesDetails]?: SeriesDetails[Key] | undefined }
+
+/** A series as it was before all of it was taken out. */
+export type RemovedSeries = SeriesDetails & Pick<CalendarEvent, 'startAt' | 'endAt'>
 
 export interface CalendarDeps {
   db: Database
@@ -144,15 +157,15 @@ export function createCalendarService({ db, household, events }: CalendarDeps) {
   }
 
   /** An event as it is first kept, whose person was checked. */
-  async function newRow({ allDay = false, ...given }: NewEvent): Promise<CalendarEventRow> {
+  async function newRow({ allDay = false, ...given }: NewEvent, series: GivenSeries = {}): Promise<CalendarEventRow> {
     const at = iso(Date.now())
-    const timezone = zone()
+    const here = zone()
     const row: CalendarEventRow = {
       id: randomUUID(),
       title: given.title,
-      ...spanIn(timezone, {
-        startAt: meant(timezone, given.startAt, allDay, 'startAt'),
-        endAt: given.endAt === undefined ? undefined : meant(timezone, given.endAt, allDay, 'endAt'),
+      ...spanIn(here, {
+        startAt: meant(here, given.startAt, allDay, 'startAt'),
+        endAt: given.endAt === undefined ? undefined : meant(here, given.endAt, allDay, 'endAt'),
         allDay,
       }),
       allDay,
@@ -160,7 +173,7 @@ export function createCalendarService({ db, household, events }: CalendarDeps) {
       notes: given.notes || null,
       personId: given.personId ?? null,
       recurrence: readRecurrence(given.recurrence),
-      timezone,
+      timezone: allDay ? here : (series.timezone ?? here),
       excluded: [],
       lastEndAt: null,
       subscriptionId: null,
@@ -168,7 +181,8 @@ export function createCalendarService({ db, household, events }: CalendarDeps) {
       createdAt: at,
       updatedAt: at,
     }
-    return { ...row, lastEndAt: await lastEndOf(row) }
+    const excluded = row.recurrence === null ? [] : (series.excluded ?? []).map((startAt) => excludedKey(row, startAt, here))
+    return { ...row, excluded, lastEndAt: await lastEndOf(row) }
   }
 
   function insert(tx: Transaction, row: CalendarEventRow): void {
@@ -244,9 +258,9 @@ export function createCalendarService({ db, household, events }: CalendarDeps) {
     },
 
     /** Throws 400. */
-    async create(given: NewEvent): Promise<CalendarEvent> {
+    async create(given: NewEvent, series?: GivenSeries): Promise<CalendarEvent> {
       checkPerson(given.personId)
-      const row = await newRow(given)
+      const row = await newRow(given, series)
       await db.write((tx) => insert(tx, row))
       return shown(row)
     },
@@ -269,14 +283,23 @@ export function createCalendarService({ db, household, events }: CalendarDeps) {
       throw conflict('conflict', 'This event is being changed by others at the moment.')
     },
 
-    /** All of it, or the one occurrence that begins then. Throws 404, and 409 for what cannot be changed here. */
-    async remove(id: string, occurrence?: string): Promise<void> {
-      await db.write((tx) => {
+    /**
+     * All of it, or the one occurrence that begins then; resolves to the series that is no more, if it was one. Throws 404, and 409 for what
+     * cannot be changed here.
+     */
+    async remove(id: string, occurrence?: string): Promise<RemovedSeries | null> {
+      const here = zone()
+      return db.write((tx) => {
         const row = mustGetOwn(id)
         const rest = occurrence === undefined ? null : without(row, occurrence)
-        if (rest === null || row.recurrence === null) tx.remove(CalendarEventTable, { id })
-        else exclude(tx, row, rest)
         announce(tx)
+        if (rest !== null && row.recurrence !== null) {
+          exclude(tx, row, rest)
+          return null
+        }
+        tx.remove(CalendarEventTable, { id })
+        if (row.recurrence === null) return null
+        return { ...firstSpan(row, here), timezone: row.timezone, excluded: shownExclusions(row, here) }
       })
     },
 

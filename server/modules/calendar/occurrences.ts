@@ -53,6 +53,10 @@ export function excludedKey(timing: Timing, startAt: string, zone: string): stri
   return timing.allDay ? fromWall(wallOf(timing, startAt, zone), timing.timezone) : startAt
 }
 
+/** The starts that were taken out, as they are shown in `zone`. */
+export const shownExclusions = (timing: Timing, zone: string): string[] =>
+  timing.allDay ? timing.excluded.map((startAt) => fromWall(wallOf(timing, startAt, timing.timezone), zone)) : timing.excluded
+
 /** Moves what was taken out along with an event that begins at another time. */
 export function movedExclusions(before: Timing, after: Timing): string[] {
   const byMs = wallStart(after).getTime() - wallStart(before).getTime()

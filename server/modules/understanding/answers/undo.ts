@@ -24,7 +24,8 @@ const Event = z.object({
   personId: z.string().optional(),
   recurrence: z.string().optional(),
 })
-const Removed = Event.extend({ occurrenceOnly: z.boolean().optional() })
+const Series = z.object({ startAt: z.string(), endAt: z.string(), timezone: z.string(), excluded: z.array(z.string()) })
+const Removed = Event.extend({ occurrenceOnly: z.boolean().optional(), series: Series.optional() })
 const Moved = Id.extend({ before: Event })
 
 const todoAgain = (todo: z.output<typeof Kept>): Step => ({ action: 'add_todo', params: { ...todo, personId: todo.personId ?? null } })
@@ -61,8 +62,8 @@ const INVERSES: Readonly<Record<string, (data: unknown, params: unknown) => Step
   },
   add_event: (data) => [{ action: 'remove_event', params: { ...Id.parse(data), all: true } }],
   remove_event(data) {
-    const { occurrenceOnly, recurrence, ...event } = Removed.parse(data)
-    return [{ action: 'add_event', params: given({ ...event, recurrence: occurrenceOnly ? undefined : recurrence }) }]
+    const { occurrenceOnly, recurrence, series, ...event } = Removed.parse(data)
+    return [{ action: 'add_event', params: given({ ...event, ...(!occurrenceOnly && { recurrence, ...series }) }) }]
   },
   move_event(data) {
     const { id, before } = Moved.parse(data)
