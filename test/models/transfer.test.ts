@@ -1,4 +1,7 @@
 import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Lookup } from '../../server/kit/guarded-connect.ts'
 import { createHub, nextAddress } from '../../server/modules/models/downloads/hub.ts'
@@ -95,6 +98,21 @@ describe('a transfer', () => {
     await writer.write(Buffer.alloc(17 * 1024 * 1024))
     expect(await readPart(folder.file('part'))).toEqual({ bytes: 17 * 1024 * 1024, etag: '"x"', sha256: null })
     await writer.close()
+  })
+
+  test('is whole though memory is tidied up before it begins', async () => {
+    using folder = modelsFolder()
+    setFlagsFromString('--expose-gc')
+    const tidyUp = runInNewContext('gc') as () => void
+    await fetchInto(folder, {
+      async onBegin() {
+        for (let times = 0; times < 5; times++) {
+          tidyUp()
+          await nextTurn()
+        }
+      },
+    })
+    expect(readFileSync(folder.file('part')).equals(content)).toBe(true)
   })
 
   test('is refused what storage elsewhere refuses only for now', async () => {

@@ -134,6 +134,11 @@ async function followed(
   throw new HubFault('final', 'The hub sends from one address to the next without end.')
 }
 
+/** Holds on to the response: a body whose response was tidied away before anyone read it ends as if it were whole. */
+async function* piecesOf(response: Response): AsyncGenerator<Uint8Array> {
+  for await (const piece of response.body ?? []) yield piece
+}
+
 async function textUpTo(response: Response, limit: number): Promise<string> {
   const pieces: Uint8Array[] = []
   let bytes = 0
@@ -239,7 +244,7 @@ export function createHub(base: () => string, reach: HubReach = {}): Hub {
         sha256: known.sha256,
         from: partial ? from : 0,
         etag: exact(response.headers.get('etag')),
-        body: response.body ?? [],
+        body: piecesOf(response),
       }
     },
   }
