@@ -35,9 +35,9 @@ export async function checkAnswer(response: Response, about: string): Promise<st
 /** The `code` of a failure. */
 export const codeOf = async (response: Response): Promise<unknown> => ((await response.json()) as { code?: unknown }).code
 
-/** Fails unless the server answers a stranger within a second. */
+/** Fails unless the server goes on answering strangers. */
 export async function expectAlive(house: House, about: string): Promise<void> {
   const startedAt = performance.now()
   expect((await house.stranger().fetch('/api/status')).status, about).toBe(200)
-  expect(performance.now() - startedAt, about).toBeLessThan(1_000)
+  expect(performance.now() - startedAt, about).toBeLessThan(10_000)
 }
