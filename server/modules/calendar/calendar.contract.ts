@@ -70,7 +70,7 @@ export const calendarContract = {
     access: 'member',
     summary: 'What is on, occurrence by occurrence, in order of time; without a time the events as they are stored',
     description:
-      'With one of `from` and `to` a month from or until there; at most 400 days. Occurrences of one event share its id. Without either each event once, as it begins.',
+      'With one of `from` and `to` a month from or until there; at most 400 days. Occurrences of one event share its id. Without either each event once, as it begins; of more than 2,000 the household’s own before others, and what is to come before what is over.',
     query: z.strictObject({ from: moment.optional(), to: moment.optional() }),
     returns: z.array(CalendarEvent),
   }),

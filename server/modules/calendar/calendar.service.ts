@@ -9,9 +9,10 @@ import type { HouseholdService } from '../household/household.service.ts'
 import { birthdaysBetween, findBirthday } from './birthdays.ts'
 import { type CalendarEvent, calendarChanged, type calendarContract, calendarEventCreated } from './calendar.contract.ts'
 import { type CalendarEventRow, CalendarEventTable, SubscriptionTable } from './calendar.table.ts'
-import { eventSeries, eventsOnce, storedEvents, toEvent } from './event-rows.ts'
+import { eventSeries, eventsOnce, toEvent } from './event-rows.ts'
 import { meant, movedEnd, readRecurrence, spanIn } from './event-times.ts'
 import { beginsAt, excludedKey, firstSpan, lastEndOf, movedExclusions, occurrencesOf, shownExclusions } from './occurrences.ts'
+import { storedEvents } from './stored-events.ts'
 
 const DAY_MS = 86_400_000
 const USUAL_DAYS = 31
@@ -222,13 +223,15 @@ export function createCalendarService({ db, household, events }: CalendarDeps) {
       return collected.all()
     },
 
-    /** Each event once, as it begins, in order of time, the first 2,000; birthdays come by time alone. */
+    /**
+     * Each event once, as it begins, in order of time; birthdays come by time alone. Of more than 2,000 those of other calendars go first,
+     * then what is over, the oldest first, then what is furthest ahead.
+     */
     async stored(): Promise<CalendarEvent[]> {
       const takeTurns = createTurns()
       const found: CalendarEvent[] = []
-      for (const row of storedEvents(db)) {
+      for (const row of await storedEvents(db, { now: iso(Date.now()), limit: MAX_OCCURRENCES, takeTurns })) {
         found.push(shown(row))
-        if (found.length === MAX_OCCURRENCES) break
         await takeTurns()
       }
       return found.toSorted(byTime)

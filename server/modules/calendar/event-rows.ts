@@ -19,7 +19,12 @@ const PAGED = `"startAt" >= ${BOUND_TEXT} AND ("startAt" > ${BOUND_TEXT} OR "id"
 const ONCE = `SELECT * FROM "calendar_event" WHERE "recurrence" IS NULL AND "startAt" < ${BOUND_TEXT} AND "endAt" >= ${BOUND_TEXT} AND ${PAGED}`
 const SERIES = `SELECT * FROM "calendar_event" INDEXED BY "calendar_event_series" WHERE "recurrence" IS NOT NULL AND "startAt" < ${BOUND_TEXT}
   AND ("lastEndAt" IS NULL OR "lastEndAt" >= ${BOUND_TEXT}) AND ${PAGED}`
-const STORED = `SELECT * FROM "calendar_event" WHERE ${PAGED}`
+const SUBSCRIBED_SINCE = `SELECT * FROM "calendar_event" INDEXED BY "calendar_event_start" WHERE "subscriptionId" IS NOT NULL AND ${PAGED}`
+const SUBSCRIBED_BEFORE = `SELECT * FROM "calendar_event" INDEXED BY "calendar_event_start" WHERE "subscriptionId" IS NOT NULL
+  AND "startAt" <= ${BOUND_TEXT} AND ("startAt" < ${BOUND_TEXT} OR "id" < ${BOUND_TEXT}) AND ${SEEN} ORDER BY "startAt" DESC, "id" DESC LIMIT ${PAGE}`
+/** By the index, in which the household’s own follow each other, however many come from elsewhere. */
+const ALL_OWN = `SELECT *, "rowid" AS "place" FROM "calendar_event" INDEXED BY "calendar_event_subscription"
+  WHERE "subscriptionId" IS NULL AND "rowid" > (? + 0) ORDER BY "rowid" LIMIT ${PAGE}`
 const OWN = `SELECT * FROM "calendar_event" WHERE "subscriptionId" IS NULL AND "id" > ${BOUND_TEXT} ORDER BY "id" LIMIT ${EXPORTED}`
 
 const decode = ({ allDay, excluded, ...row }: Raw): CalendarEventRow => ({
@@ -46,16 +51,34 @@ export function eventsOnce(db: Reader, from: string, to: string): Generator<Cale
   return paged(db, ONCE, shifted(from, -MAX_EVENT_DAYS - 1), shifted(from, -1), shifted(to, 1))
 }
 
-/** Every event that is seen, by its first start. */
-export function* storedEvents(db: Reader): Generator<CalendarEventRow> {
-  let last = { startAt: '', id: '' }
+/** The household’s own events one by one, in no order that matters. */
+export function* eachOwnEvent(db: Reader): Generator<CalendarEventRow> {
+  let after = -1
   for (;;) {
-    const rows = db.select<Raw>(STORED, [last.startAt, last.startAt, last.id])
+    const rows = db.select<Raw & { place: number }>(ALL_OWN, [after])
+    for (const { place, ...row } of rows) {
+      after = place
+      yield decode(row)
+    }
+    if (rows.length < PAGE) return
+  }
+}
+
+function* byStart(db: Reader, sql: string, since: string): Generator<CalendarEventRow> {
+  let last = { startAt: since, id: '' }
+  for (;;) {
+    const rows = db.select<Raw>(sql, [last.startAt, last.startAt, last.id])
     for (const row of rows) yield decode(row)
     if (rows.length < PAGE) return
     last = rows.at(-1) ?? last
   }
 }
+
+/** Events of subscriptions that begin then or later, the earliest first. */
+export const subscribedSince = (db: Reader, since: string): Generator<CalendarEventRow> => byStart(db, SUBSCRIBED_SINCE, since)
+
+/** Events of subscriptions that began before, the latest first. */
+export const subscribedBefore = (db: Reader, before: string): Generator<CalendarEventRow> => byStart(db, SUBSCRIBED_BEFORE, before)
 
 /** Recurring events that may touch a time, by their first start. */
 export function eventSeries(db: Reader, from: string, to: string): Generator<CalendarEventRow> {
