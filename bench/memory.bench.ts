@@ -2,6 +2,8 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import BetterSqlite3 from 'better-sqlite3'
 import { load as loadSqliteVec } from 'sqlite-vec'
 import { type Database, openDatabase } from '../server/db/database.ts'
@@ -25,6 +27,7 @@ import { median, percentile, report } from './support/measure.ts'
 const SIZES = process.argv.slice(2).map(Number).filter(Boolean)
 const K = 10
 const QUERIES = 120
+const BATCH = 20
 const TOPICS = 400
 const WORDS_IN_TOPIC = 40
 const resourcesPath = join(import.meta.dirname, '..', 'resources')
@@ -63,12 +66,13 @@ const open = (dir: string) =>
   openDatabase({ path: join(dir, 'hearth.sqlite'), backupsPath: join(dir, 'backups'), tables, migrations, ...unclean })
 const bytesOf = (vector: Float32Array) => Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength)
 
-async function fill(db: Database, size: number): Promise<Float32Array[]> {
-  const all: Float32Array[] = []
+/** Answers all vectors in one piece, so that tidying up this side's memory is no part of what is measured. */
+async function fill(db: Database, size: number): Promise<Float32Array> {
+  const all = new Float32Array(size * embedder.dimensions)
   for (let from = 0; from < size; from += 500) {
     const texts = Array.from({ length: Math.min(500, size - from) }, (_, n) => text(from + n))
     const vectors = await embedder.embed(texts, 'passage')
-    all.push(...vectors)
+    for (const [n, vector] of vectors.entries()) all.set(vector, (from + n) * embedder.dimensions)
     await db.write((tx) => {
       for (const [n, content] of texts.entries()) {
         const seq = from + n + 1
@@ -91,17 +95,20 @@ async function fill(db: Database, size: number): Promise<Float32Array[]> {
   return all
 }
 
-/** The longest turn of the loop, in milliseconds of this thread's processor time, so that a busy machine does not count. */
+/**
+ * The longest turn of the loop, in milliseconds: by the clock, but no more than this thread's processor time, so that a busy machine does not
+ * count.
+ */
 function watchLoop(): { longest(): number; stop(): void } {
   const spent = () => {
     const { user, system } = process.threadCpuUsage()
-    return (user + system) / 1_000
+    return { processor: (user + system) / 1_000, clock: performance.now() }
   }
   let longest = 0
   let last = spent()
   let immediate = setImmediate(function turn() {
     const now = spent()
-    longest = Math.max(longest, now - last)
+    longest = Math.max(longest, Math.min(now.processor - last.processor, now.clock - last.clock))
     last = now
     immediate = setImmediate(turn)
   })
@@ -111,19 +118,30 @@ function watchLoop(): { longest(): number; stop(): void } {
   }
 }
 
-/** Each contender on each query in turn, so that what disturbs the machine disturbs all of them; milliseconds. */
+/**
+ * The contenders in turn, a batch of queries each, so that what disturbs the machine disturbs all of them and yet none finds the processor's
+ * caches full of another's vectors at every query; milliseconds.
+ */
 async function inTurn<Name extends string>(queries: readonly Float32Array[], contenders: Record<Name, (query: Float32Array) => unknown>) {
   const names = Object.keys(contenders) as Name[]
   const took = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>
-  for (const query of [...queries.slice(0, 10), ...queries]) {
+  for (let from = -BATCH; from < queries.length; from += BATCH) {
     for (const name of names) {
-      const began = performance.now()
-      await contenders[name](query)
-      took[name].push(performance.now() - began)
+      for (const query of queries.slice(Math.max(0, from), Math.max(0, from) + BATCH)) {
+        const began = performance.now()
+        await contenders[name](query)
+        if (from >= 0) took[name].push(performance.now() - began)
+      }
     }
   }
-  for (const name of names) took[name].splice(0, 10)
   return took
+}
+
+/** Frees what filling left behind, so that V8 does not do it while something is measured. */
+function tidyUp(): void {
+  setFlagsFromString('--expose-gc')
+  const gc = runInNewContext('gc') as () => void
+  gc()
 }
 
 const ROWS = 'SELECT * FROM "memory_chunk" WHERE "seq" IN (SELECT "value" FROM json_each(?))'
@@ -134,6 +152,7 @@ async function measure(size: number): Promise<void> {
   await db.write((tx) => createHouseholdService({ db }).found(tx, { ownerName: 'Ada', displayName: 'Home', timezone: 'UTC', locale: 'en' }))
   const household = createHouseholdService({ db })
   const stored = await fill(db, size)
+  const vectorAt = (place: number) => stored.subarray(place * embedder.dimensions, (place + 1) * embedder.dimensions)
   const events = createEventBus((err) => log.error({ err }))
   const folder = join(dir, 'index')
   const embedders = { current: () => embedder, onChange: () => () => undefined }
@@ -148,9 +167,10 @@ async function measure(size: number): Promise<void> {
   })
   const chunks = createChunksService({ db, events, household, vectors, resourcesPath })
   const facts = createFactsService({ db, events })
-  const what = (name: string) => `${size.toLocaleString('en').padStart(7)} chunks: ${name}`
+  const shown = size.toLocaleString('en').padStart(7)
+  const what = (name: string) => `${shown} chunks: ${name}`
 
-  globalThis.gc?.()
+  tidyUp()
   const residentBefore = process.memoryUsage().rss
   const opening = watchLoop()
   const began = performance.now()
@@ -166,13 +186,13 @@ async function measure(size: number): Promise<void> {
   const raw = new BetterSqlite3(join(dir, 'hearth.sqlite'), { readonly: true })
   const rawRows = raw.prepare(ROWS)
   const exact = createExactVectors(embedder.dimensions)
-  for (const [place, vector] of stored.entries()) exact.set(place + 1, vector, 0)
+  for (let place = 0; place < size; place++) exact.set(place + 1, vectorAt(place), 0)
   const flat = new BetterSqlite3(':memory:')
   loadSqliteVec(flat)
   flat.exec(`CREATE VIRTUAL TABLE v USING vec0(embedding float[${embedder.dimensions}])`)
   const insert = flat.prepare('INSERT INTO v(rowid, embedding) VALUES (?, ?)')
   flat.transaction(() => {
-    for (const [place, vector] of stored.entries()) insert.run(BigInt(place + 1), bytesOf(vector))
+    for (let place = 0; place < size; place++) insert.run(BigInt(place + 1), bytesOf(vectorAt(place)))
   })()
   const byVec = flat.prepare(`SELECT rowid FROM v WHERE embedding MATCH ? AND k = ${K}`)
 
@@ -184,7 +204,7 @@ async function measure(size: number): Promise<void> {
     if (saved) graph.readIndexSync(join(folder, saved))
     else {
       graph.initIndex(size, 16, 200)
-      for (const [place, vector] of stored.entries()) graph.addPoint(Array.from(vector), place + 1)
+      for (let place = 0; place < size; place++) graph.addPoint(Array.from(vectorAt(place)), place + 1)
     }
     graph.setEf(SEARCH_WIDTH)
   }

@@ -35,5 +35,5 @@ export async function interleave<Name extends string, T>(
 
 /** One line of a report: what was measured, what came out, what was aimed at. */
 export function report(what: string, value: number, aim: string): void {
-  process.stdout.write(`${what.padEnd(72)} ${value.toFixed(value < 10 ? 2 : 0).padStart(8)}   aim ${aim}\n`)
+  process.stdout.write(`${what.padEnd(72)} ${value.toFixed(value < 1 ? 3 : value < 10 ? 2 : 0).padStart(8)}   aim ${aim}\n`)
 }

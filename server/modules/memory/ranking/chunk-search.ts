@@ -1,6 +1,7 @@
 import { DateTime } from 'luxon'
 import type { Reader } from '../../../db/rows.ts'
 import { BOUND_TEXT } from '../../../db/rows.ts'
+import { createPace } from '../../../kit/pace.ts'
 import { type Lexicon, loadLexicon } from './lexicon.ts'
 import { createMatcher } from './matcher.ts'
 import { isShort, type Passage, readPassage } from './passage.ts'
@@ -24,7 +25,6 @@ const COMMON_FOR_MS = 60_000
 const MAX_COMMON = 2_000
 /** Of a long chunk this much is read; the full-text index knows all of it. */
 const MAX_CONTENT = 20_000
-const SLICE_MS = 8
 /** Chunks whose reading is kept for the next question. */
 const KEPT_PASSAGES = 2_000
 
@@ -121,6 +121,7 @@ const quoted = (word: string) => `"${word.replaceAll('"', '')}"`
 
 /** Finds the chunks that answer a question: by words, by vectors, and by what was said around them. */
 export function createChunkSearch({ db, nearest, embed, resourcesPath, onFault = () => undefined }: Dependencies): ChunkSearch {
+  const pace = createPace()
   const common = new Map<string, { count: number; until: number }>()
 
   function count(phrase: string): number {
@@ -211,10 +212,10 @@ export function createChunkSearch({ db, nearest, embed, resourcesPath, onFault =
       const offset = DateTime.fromJSDate(now, { zone: timezone }).offset || 0
       const sight = sightOf(options)
 
+      await pace()
       const vector = await embed(question.text)
       const near = vector ? await nearest(vector, k, ownersOf(options)) : []
 
-      const pace = createPace()
       const spreads: Spread[] = []
       for (const term of question.terms) {
         await pace()
@@ -266,27 +267,15 @@ export function createChunkSearch({ db, nearest, embed, resourcesPath, onFault =
       }
       await take(bySeq(unseen(ranks.keys()), sight))
       await take(pinned(sight))
+      await pace()
       const around = ranked()
         .slice(0, LEADERS)
         .flatMap(({ seq }) => Array.from({ length: 2 * REACH + 1 }, (_, at) => seq + at - REACH))
       await pace()
       await take(bySeq(unseen(around), sight))
+      await pace()
       return ranked().slice(0, limit)
     },
-  }
-}
-
-/** Lets others have a turn once some milliseconds of work have gone by. */
-function createPace(): () => Promise<void> | undefined {
-  let turn = performance.now()
-  return () => {
-    if (performance.now() - turn < SLICE_MS) return undefined
-    return new Promise<void>((resolve) =>
-      setImmediate(() => {
-        turn = performance.now()
-        resolve()
-      }),
-    )
   }
 }
 

@@ -1,3 +1,4 @@
+import { createPace } from '../../../kit/pace.ts'
 import type { Embedder } from '../embedder.ts'
 import { loadWordVectors, type WordVectors, wordHashes } from './word-vectors.ts'
 import { trigramsOf, wordsOf } from './words.ts'
@@ -7,8 +8,6 @@ const DIMENSIONS = 100
 const MAX_CHARACTERS = 8_000
 /** Words commoner than this share of running text say less than half of what a rare word says. */
 const COMMON = 1e-3
-/** Texts are embedded for so many milliseconds before others get a turn. */
-const SLICE_MS = 8
 
 /** Adds a direction that belongs to these three characters alone, so that words spelled alike lie close. */
 function addTrigram(sum: Float32Array, trigram: string, weight: number): void {
@@ -41,19 +40,16 @@ function embedOne(text: string, vectors: WordVectors): Float32Array {
 
 /** Embeds without any model: the mean of the words' vectors, rare words weighing more, unknown words by their spelling. */
 export function createDefaultEmbedder(resourcesPath: string): Embedder {
+  const pace = createPace()
   return {
     name: 'hearth-words-1',
     dimensions: DIMENSIONS,
     async embed(texts, _kind, signal) {
       const vectors = await loadWordVectors(resourcesPath)
       const embedded: Float32Array[] = []
-      let turn = performance.now()
       for (const text of texts) {
         signal?.throwIfAborted()
-        if (performance.now() - turn > SLICE_MS) {
-          await new Promise((resolve) => setImmediate(resolve))
-          turn = performance.now()
-        }
+        await pace()
         embedded.push(embedOne(text, vectors))
       }
       return embedded

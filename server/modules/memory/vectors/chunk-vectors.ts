@@ -10,7 +10,7 @@ import type { Embedder } from '../embedder.ts'
 import { memoryIndexed } from '../memory.contract.ts'
 import type { ChunkRow } from '../memory.table.ts'
 import type { Near } from './nearest.ts'
-import { createVectorIndex, type Owner, type VectorIndex } from './vector-index.ts'
+import { createVectorIndex, type Owner, toVector, type VectorIndex } from './vector-index.ts'
 
 /** Which embedder is to be used, and word of another. */
 export interface Embedders {
@@ -40,6 +40,9 @@ type Waiting = Pick<ChunkRow, 'id' | 'title' | 'content'> & { seq: number }
 
 /** The text is still what was embedded. */
 const IS_SAME = `"id" = ${BOUND_TEXT} AND "title" = ${BOUND_TEXT} AND "content" = ${BOUND_TEXT}`
+
+/** Not embedded by the model that is bound twice: two ranges of an index, where "is not" would look at every row. */
+const IS_WAITING = `"embeddingModel" < ${BOUND_TEXT} OR "embeddingModel" > ${BOUND_TEXT}`
 
 /** A slow embedder may hold a request up so long; then the chunk is kept without and embedded behind it. */
 const PATIENCE_MS = { store: 150, search: 1_000 }
@@ -99,7 +102,7 @@ export function createChunkVectors({ db, events, embedders, defaultEmbedder, dat
     db.select(`SELECT 1 FROM "memory_chunk" WHERE "embeddingModel" = ${BOUND_TEXT} LIMIT 1`, [model]).length > 0
 
   function waiting(model: string, limit: number): Waiting[] {
-    const sql = `SELECT "seq", "id", "title", "content" FROM "memory_chunk" WHERE "embeddingModel" < ${BOUND_TEXT} OR "embeddingModel" > ${BOUND_TEXT} LIMIT (? + 0)`
+    const sql = `SELECT "seq", "id", "title", "content" FROM "memory_chunk" WHERE ${IS_WAITING} LIMIT (? + 0)`
     return db.select<Waiting>(sql, [model, model, limit + refused.size]).filter(({ id }) => !refused.has(id))
   }
 
@@ -124,12 +127,11 @@ export function createChunkVectors({ db, events, embedders, defaultEmbedder, dat
     events.publish(memoryIndexed, { embeddingModel: model, done: embedded, total: chunks })
   }
 
+  /** Those that wait are counted, not those that are embedded: most of the time there are none of them. */
   function counts(model: string): { chunks: number; embedded: number } {
     const one = (sql: string, bound: string[] = []) => db.select<{ n: number }>(sql, bound)[0]?.n ?? 0
-    return {
-      chunks: one('SELECT count(*) AS "n" FROM "memory_chunk"'),
-      embedded: one(`SELECT count(*) AS "n" FROM "memory_chunk" WHERE "embeddingModel" = ${BOUND_TEXT}`, [model]),
-    }
+    const chunks = one('SELECT count(*) AS "n" FROM "memory_chunk"')
+    return { chunks, embedded: chunks - one(`SELECT count(*) AS "n" FROM "memory_chunk" WHERE ${IS_WAITING}`, [model, model]) }
   }
 
   /** Writes the vectors of those that are still what was embedded. */
@@ -346,7 +348,7 @@ export function createChunkVectors({ db, events, embedders, defaultEmbedder, dat
             `SELECT "vector" FROM "memory_vector" WHERE "seq" = (? + 0) AND "model" = ${BOUND_TEXT}`,
             [seq, index.model],
           )
-          if (stored) index.add(seq, owner, new Float32Array(Uint8Array.from(stored.vector).buffer))
+          if (stored) index.add(seq, owner, toVector(stored.vector))
         }
         wake() // its text may have changed while it was history
       })

@@ -1,15 +1,14 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { createPace } from '../../../kit/pace.ts'
 import { createNearest, type Near } from './nearest.ts'
 
 /** Vectors that grow block by block, so that no large one is ever copied. */
 const BLOCK = 1_024
-/** A search leaves the loop to others after this long. */
-const SLICE_MS = 6
 
 export type ExactVectors = ReturnType<typeof createExactVectors>
 
 /** Vectors of unit length in memory, searched one by one: exact, and quick enough for some thousands. */
 export function createExactVectors(dimensions: number) {
+  const pace = createPace()
   const blocks: Float32Array[] = []
   const seqs: number[] = []
   /** When each was put here, as its owner counts. */
@@ -80,12 +79,9 @@ export function createExactVectors(dimensions: number) {
     },
     async search(query: Float32Array, k: number): Promise<Near[]> {
       const nearest = createNearest(k)
-      let began = performance.now()
       for (let index = 0; index * BLOCK < seqs.length; index++) {
+        await pace()
         scanBlock(index, query, nearest)
-        if (performance.now() - began < SLICE_MS) continue
-        await nextTurn()
-        began = performance.now()
       }
       return nearest.list().filter(({ seq }) => slots.has(seq))
     },

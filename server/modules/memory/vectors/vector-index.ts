@@ -28,6 +28,14 @@ const PAGE = 250
 const GATHER_MS = 1_000
 const AFTER_FAILURE_MS = 60_000
 
+/** Everybody who owns chunks: one look into the index for each, where DISTINCT would walk along all of it. */
+const OWNERS = `WITH RECURSIVE "person_owner"("id") AS (
+    SELECT min("personId") FROM "memory_chunk"
+    UNION ALL SELECT (SELECT min("personId") FROM "memory_chunk" WHERE "personId" > "person_owner"."id") FROM "person_owner" WHERE "person_owner"."id" IS NOT NULL)
+  SELECT "id" AS "owner" FROM "person_owner" WHERE "id" IS NOT NULL
+  UNION ALL SELECT NULL WHERE EXISTS (SELECT 1 FROM "memory_chunk" WHERE "personId" IS NULL)`
+const isOf = (owner: Owner): string => (owner === null ? 'c."personId" IS NULL' : `c."personId" = ${BOUND_TEXT}`)
+
 export type VectorIndex = ReturnType<typeof createVectorIndex>
 
 /** Vectors as they are stored: 32-bit floats, little-endian. */
@@ -96,11 +104,14 @@ export function createVectorIndex({ db, model, databasePath, folder, log, limits
     gather(GATHER_MS)
   }
 
+  const hasMany = (owner: Owner): boolean =>
+    db.select(`SELECT 1 FROM "memory_chunk" c WHERE ${isOf(owner)} LIMIT 1 OFFSET ${limits.graphFrom - 1}`, owner === null ? [] : [owner])
+      .length > 0
+
   /** Reads the vectors of an owner with few of them, page by page along an index. */
   async function readFew(owner: Owner): Promise<void> {
-    const whose = owner === null ? 'c."personId" IS NULL' : `c."personId" = ${BOUND_TEXT}`
     const sql = `SELECT c."seq", c."observedAt", v."vector" FROM "memory_chunk" c JOIN "memory_vector" v ON v."seq" = c."seq"
-      WHERE v."model" = ${BOUND_TEXT} AND ${whose} AND (c."observedAt", c."seq") > (${BOUND_TEXT}, (? + 0)) AND c."supersededById" IS NULL
+      WHERE v."model" = ${BOUND_TEXT} AND ${isOf(owner)} AND (c."observedAt", c."seq") > (${BOUND_TEXT}, (? + 0)) AND c."supersededById" IS NULL
       ORDER BY c."observedAt", c."seq" LIMIT ${PAGE}`
     const partition = partitionOf(owner)
     let last = { observedAt: '', seq: 0 }
@@ -116,16 +127,15 @@ export function createVectorIndex({ db, model, databasePath, folder, log, limits
   }
 
   async function open(): Promise<void> {
-    const owners = db.select<{ owner: Owner; count: number }>(
-      'SELECT "personId" AS "owner", count(*) AS "count" FROM "memory_chunk" GROUP BY "personId" ORDER BY 2',
-    )
-    for (const { owner, count } of owners) {
+    const owners = db.select<{ owner: Owner }>(OWNERS).map(({ owner }) => owner)
+    const many = new Set(owners.filter(hasMany))
+    for (const owner of owners.toSorted((one, other) => Number(many.has(one)) - Number(many.has(other)))) {
       if (stopping.signal.aborted) return
-      const found = count >= limits.graphFrom && makesGraphs && (await make(owner, true).catch(toLog))
+      const found = many.has(owner) && makesGraphs && (await make(owner, true).catch(toLog))
       if (!found) await readFew(owner)
     }
     isOpen = true
-    await removeOthers(folder, new Set(owners.map(({ owner }) => graphKey(model, owner)))).catch(toLog)
+    await removeOthers(folder, new Set(owners.map((owner) => graphKey(model, owner)))).catch(toLog)
     for (const [owner, partition] of partitions) changed(owner, partition)
   }
 
