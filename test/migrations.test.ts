@@ -61,6 +61,9 @@ const Broken = migration(
 const RELEASED = {
   '20261121000000-first-house.ts': '599fa34c1e3af4cf',
   '20261122000000-a-mind.ts': '87393fa49c314bfe',
+  '20261123000000-clean-erasure.ts': '68f71c8a809ee73f',
+  '20261123100000-a-feed-of-ones-own.ts': 'be67c0a2d8db7fe2',
+  '20261123200000-todos-in-turn.ts': '5d12520f5483aa14',
 }
 
 const conversation = { id: 'c1', deviceId: 'd1', personId: null, title: 'Hello', createdAt: '2026-01-01', updatedAt: '2026-01-01' }
