@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { timerChanged } from '../../server/modules/timers/timers.contract.ts'
+import { refreshed } from '../support/bearer-calls.ts'
 import { later } from '../support/clock.ts'
 import { json } from '../support/credentials.ts'
 import { type Family, makeFamily } from '../support/family.ts'
@@ -138,6 +139,44 @@ test('members set timers where they are, admins anywhere that is', async () => {
   expect((await phone.fetch('/api/timers', json({ ...body, deviceId: phone.id }))).status).toBe(201)
   expect(await family.owner.api.timers.create({ body })).toMatchObject({ deviceId: tablet.id })
   await expect(family.owner.api.timers.create({ body: { ...body, deviceId: randomUUID() } })).rejects.toMatchObject({ status: 404 })
+})
+
+test('an alarm is changed and ended by its own person, where it rings, and by an admin; a shared one by everybody', async () => {
+  const { owner, ada, ben } = family
+  const give = async (device: Device, personId: string): Promise<Device> => {
+    await owner.api.pairedDevices.update({ params: { id: device.id }, body: { personId } })
+    const { accessToken, refreshToken } = await refreshed(house, device.refreshToken)
+    return { ...house.bearer(accessToken), id: device.id, accessToken, refreshToken }
+  }
+  phone = await give(phone, ada)
+  tablet = await give(tablet, ben)
+  const kitchen = await house.pair('Kitchen', 'member', 'tv')
+  const bens = { api: tablet.api, alarm: await tablet.api.timers.create({ body: { endsAt: inMs(3_600_000), name: 'Wake-up' } }) }
+  const params = { id: bens.alarm.id }
+  expect(bens.alarm).toMatchObject({ mayChange: true })
+  expect(bens.alarm).not.toHaveProperty('owner')
+  for (const other of [phone, kitchen]) {
+    expect(await other.api.timers.get({ params })).toMatchObject({ owner: 'Ben', mayChange: false })
+    expect(await other.api.timers.list()).toMatchObject([{ owner: 'Ben', mayChange: false }])
+    const refused = { status: 403, code: 'forbidden', message: 'This is Ben’s alarm. Only Ben or an admin can change or end it.' }
+    await expect(other.api.timers.update({ params, body: { name: 'Mine' } })).rejects.toMatchObject(refused)
+    await expect(other.api.timers.update({ params, body: bens.alarm })).rejects.toMatchObject(refused)
+    await expect(other.api.timers.remove({ params })).rejects.toMatchObject(refused)
+  }
+  expect(await get(params.id)).toMatchObject({ name: 'Wake-up', mayChange: true })
+  expect(await bens.api.timers.update({ params, body: { name: 'Up' } })).toMatchObject({ name: 'Up', mayChange: true })
+  expect(await change(params.id, { name: 'Get up' })).toMatchObject({ name: 'Get up', owner: 'Ben', mayChange: true })
+  const atBens = await owner.api.timers.create({ body: { endsAt: inMs(3_600_000), deviceId: tablet.id } })
+  expect(await tablet.api.timers.get({ params: { id: atBens.id } })).toMatchObject({ owner: 'Ada', mayChange: true })
+  await tablet.api.timers.remove({ params: { id: atBens.id } })
+  const shared = await kitchen.api.timers.create({ body: { endsAt: inMs(3_600_000) } })
+  expect(await phone.api.timers.get({ params: { id: shared.id } })).toMatchObject({ owner: 'Kitchen', mayChange: true })
+  await phone.api.timers.remove({ params: { id: shared.id } })
+  const eggs = await set(10 * MINUTE_MS, 'eggs', tablet)
+  expect(await phone.api.timers.get({ params: { id: eggs.id } })).toMatchObject({ owner: 'Ben', mayChange: true })
+  await phone.api.timers.remove({ params: { id: eggs.id } })
+  await bens.api.timers.remove({ params })
+  expect(await owner.api.timers.list()).toEqual([])
 })
 
 test('what is not right is refused, with where', async () => {

@@ -29,6 +29,7 @@ export const timersMessages = {
   'timers.over': 'Time is up',
   'timers.overSince': (when: string) => `Time was up ${when}`,
   'timers.left': 'left',
+  'timers.others': (owner: string) => `It is ${owner}’s. Only ${owner} or an admin can change or end it.`,
   'timers.pause': 'Pause',
   'timers.resume': 'Go on',
   'timers.addMinute': '+1 min',

@@ -1,5 +1,5 @@
 import { serverMessages } from '../../../server/kit/socket.contract.ts'
-import type { Timer } from '../../../server/modules/timers/timers.contract.ts'
+import type { SeenTimer, Timer } from '../../../server/modules/timers/timers.contract.ts'
 import type { Hearth } from '../../app-context.ts'
 import { describeError } from '../../messages/describe-error.ts'
 import { hasStatus } from '../../messages/field-errors.ts'
@@ -10,7 +10,7 @@ import { timerName } from './timer-words.ts'
 type Deps = Pick<Hearth, 'client' | 'toasts' | 'session' | 'live'>
 
 /** A timer by the clock of this device, which need not be the server's. */
-export interface Running extends Timer {
+export interface Running extends SeenTimer {
   /** Milliseconds since 1970. */
   endsHere: number
 }
@@ -50,8 +50,9 @@ export class TimersState {
     return this.#all.toSorted((a, b) => Number(this.rings(b)) - Number(this.rings(a)) || this.left(a) - this.left(b))
   }
 
+  /** Those that whoever is here may end; another's alarm wakes them elsewhere. */
   get ringing(): Running[] {
-    return this.#all.filter((timer) => this.rings(timer))
+    return this.#all.filter((timer) => timer.mayChange && this.rings(timer))
   }
 
   /** Whether one of those that ring was set here and not long ago. */
@@ -214,7 +215,10 @@ export class TimersState {
   }
 }
 
-const placed = (timer: Timer): Running => ({ ...timer, endsHere: timer.rangAt ? Date.parse(timer.rangAt) : Date.now() + timer.remainingMs })
+const placed = (timer: SeenTimer): Running => ({
+  ...timer,
+  endsHere: timer.rangAt ? Date.parse(timer.rangAt) : Date.now() + timer.remainingMs,
+})
 
 const states = new WeakMap<Deps['client'], TimersState>()
 

@@ -18,6 +18,13 @@ export const Timer = z
   .meta({ id: 'Timer' })
 export type Timer = z.output<typeof Timer>
 
+/** A timer as it stands for whoever asks. */
+export const SeenTimer = Timer.extend({
+  owner: z.string().optional().describe('Whose it is, by name; absent for your own.'),
+  mayChange: z.boolean().describe('Whether you may change or end it; an alarm is its own person’s, where it has one.'),
+}).meta({ id: 'SeenTimer' })
+export type SeenTimer = z.output<typeof SeenTimer>
+
 /** The longest a timer runs, in milliseconds: a year. */
 export const MAX_MS = 366 * 24 * 3_600_000
 export const TimerName = z
@@ -32,7 +39,7 @@ export const TimerName = z
 /** In milliseconds. */
 export const Duration = z.number().int().min(1).max(MAX_MS)
 const moment = z.iso.datetime({ offset: true }).transform((at) => new Date(at).toISOString())
-const readOnly = ['id', 'kind', 'pausedAt', 'remainingMs', 'rangAt', 'createdAt'] as const
+const readOnly = ['id', 'kind', 'pausedAt', 'remainingMs', 'rangAt', 'owner', 'mayChange', 'createdAt'] as const
 
 export const timersContract = {
   list: endpoint({
@@ -40,7 +47,7 @@ export const timersContract = {
     path: '/api/timers',
     access: 'member',
     summary: 'Timers and alarms, the next to ring first; those that rang stay for an hour',
-    returns: z.array(Timer),
+    returns: z.array(SeenTimer),
   }),
   create: endpoint({
     method: 'POST',
@@ -56,27 +63,27 @@ export const timersContract = {
       },
       readOnly,
     ),
-    returns: Timer,
+    returns: SeenTimer,
     status: 201,
   }),
-  get: endpoint({ method: 'GET', path: '/api/timers/{id}', access: 'member', summary: 'One timer', params: ById, returns: Timer }),
+  get: endpoint({ method: 'GET', path: '/api/timers/{id}', access: 'member', summary: 'One timer', params: ById, returns: SeenTimer }),
   update: endpoint({
     method: 'PATCH',
     path: '/api/timers/{id}',
     access: 'member',
-    summary: 'Name, pause or resume a timer, or give it more or less time',
+    summary: 'Name, pause or resume a timer, or give it more or less time; another’s alarm for admins only',
     params: ById,
     body: editable(
       { name: TimerName.optional(), paused: z.boolean().optional(), addMs: z.number().int().min(-MAX_MS).max(MAX_MS).optional() },
       [...readOnly, 'durationMs', 'endsAt', 'deviceId'],
     ),
-    returns: Timer,
+    returns: SeenTimer,
   }),
   remove: endpoint({
     method: 'DELETE',
     path: '/api/timers/{id}',
     access: 'member',
-    summary: 'Cancel a timer, or end its ringing',
+    summary: 'Cancel a timer, or end its ringing; another’s alarm for admins only',
     params: ById,
     returns: nothing,
   }),

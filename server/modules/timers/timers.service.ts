@@ -89,6 +89,13 @@ export function createTimersService({ db, notifications, events, ringing }: Time
     return isPaused === undefined ? after : paused(after, isPaused, now)
   }
 
+  const owned = (row: TimerRow, now: number): OwnedTimer => ({
+    timer: toTimer(row, now),
+    personId: row.personId,
+    deviceName: db.get(PairedDeviceTable, row.deviceId)?.name ?? null,
+    setMs: row.setMs,
+  })
+
   const rank = ({ rangAt, pausedAt }: Timer) => (rangAt ? 2 : pausedAt ? 1 : 0)
   const inOrder = (a: Timer, b: Timer) => rank(a) - rank(b) || (a.endsAt < b.endsAt ? -1 : 1)
 
@@ -107,17 +114,12 @@ export function createTimersService({ db, notifications, events, ringing }: Time
       const now = Date.now()
       return db
         .find(TimerTable)
-        .map((row) => ({
-          timer: toTimer(row, now),
-          personId: row.personId,
-          deviceName: db.get(PairedDeviceTable, row.deviceId)?.name ?? null,
-          setMs: row.setMs,
-        }))
+        .map((row) => owned(row, now))
         .toSorted((a, b) => inOrder(a.timer, b.timer))
     },
 
     /** Throws 404. */
-    get: (id: string): Timer => toTimer(mustGet(id)),
+    getOwned: (id: string): OwnedTimer => owned(mustGet(id), Date.now()),
 
     /** Throws 400 without a time or for one that is over, 403 for another’s device, 409 when there are too many. */
     async create(caller: Caller, timer: NewTimer): Promise<Timer> {

@@ -1,6 +1,7 @@
 import type { Caller } from '../../kit/caller.ts'
 import { closest } from '../../kit/closest.ts'
 import type { Person } from '../household/household.contract.ts'
+import type { SeenTimer } from './timers.contract.ts'
 import type { OwnedTimer } from './timers.service.ts'
 
 const withoutKind = (name: string) => name.replace(/\s*\b(?:timer|alarm)s?$/i, '').trim()
@@ -10,13 +11,27 @@ export function isOwn({ timer, personId }: OwnedTimer, caller: Pick<Caller, 'per
   return personId === null ? caller.personId === null && timer.deviceId === caller.deviceId : personId === caller.personId
 }
 
-/** A timer of the house may be stopped by any member; an alarm wakes its own person, who alone stops it, or an admin. */
-export const mayChange = (owned: OwnedTimer, caller: Caller): boolean =>
-  owned.timer.kind === 'timer' || caller.scope === 'admin' || isOwn(owned, caller)
+/**
+ * A timer of the house may be stopped by any member, as may an alarm that is nobody's in particular; one that wakes a person, by that
+ * person, where it rings, and by an admin.
+ */
+export function mayChange({ timer, personId }: OwnedTimer, caller: Pick<Caller, 'scope' | 'personId' | 'deviceId'>): boolean {
+  const isShared = timer.kind === 'timer' || personId === null
+  return isShared || caller.scope === 'admin' || personId === caller.personId || timer.deviceId === caller.deviceId
+}
 
 /** Of whom it is said to be: the person's name, else the device's. */
 export function ownerOf({ personId, deviceName }: OwnedTimer, persons: readonly Person[]): string {
   return persons.find(({ id }) => id === personId)?.displayName ?? deviceName ?? 'another device'
+}
+
+/** How it is told to `caller` over the interface. */
+export function asSeen(owned: OwnedTimer, caller: Caller, persons: readonly Person[]): SeenTimer {
+  return {
+    ...owned.timer,
+    ...(!isOwn(owned, caller) && { owner: ownerOf(owned, persons) }),
+    mayChange: mayChange(owned, caller),
+  }
 }
 
 /** Those of the person or device that `name` begins with, such as “Ben’s tea”, and what is left of the name; null where it names nobody. */
