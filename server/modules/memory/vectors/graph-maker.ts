@@ -1,3 +1,6 @@
+import { randomUUID } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { type HnswGraph, loadHnsw } from './hnsw-library.ts'
@@ -46,4 +49,22 @@ export async function makeGraph(order: GraphOrder, signal: AbortSignal): Promise
   await graph.readIndex(report.path)
   signal.throwIfAborted()
   return graph
+}
+
+/**
+ * Frees a graph that is searched no more. Left to the garbage collector a large one would hold up the loop; the library frees it in a thread
+ * of its own where another, here an empty one, is read in its place.
+ */
+export async function releaseGraph(graph: HnswGraph, folder: string): Promise<void> {
+  const hnsw = await loadHnsw()
+  if (!hnsw) return
+  const empty = new hnsw.HierarchicalNSW('ip', graph.getNumDimensions())
+  empty.initIndex(1)
+  const path = join(folder, `${randomUUID()}.part`)
+  try {
+    await empty.writeIndex(path)
+    await graph.readIndex(path)
+  } finally {
+    await rm(path, { force: true })
+  }
 }

@@ -68,12 +68,14 @@ export function createPartition({ graphFrom, renewFrom }: GraphLimits) {
       return { from: mark, changed: [...new Set([...(beside?.seqs() ?? []), ...gone.keys()])] }
     },
 
-    /** Takes a graph that holds all that was there when it was begun. */
-    useGraph(made: HnswGraph, from: number): void {
+    /** Takes a graph that holds all that was there when it was begun; answers the one that it replaces. */
+    useGraph(made: HnswGraph, from: number): HnswGraph | null {
+      const before = graph
       graph = made
       beside?.removeBefore(from)
       for (const [seq, when] of gone) if (when < from) gone.delete(seq)
       for (const seq of beside?.seqs() ?? []) gone.set(seq, mark)
+      return before
     },
   }
 }

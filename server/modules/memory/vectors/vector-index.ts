@@ -3,7 +3,7 @@ import type { Database } from '../../../db/database.ts'
 import { BOUND_TEXT } from '../../../db/rows.ts'
 import type { Logger } from '../../../kit/log.ts'
 import { graphKey, removeOthers } from './graph-file.ts'
-import { makeGraph } from './graph-maker.ts'
+import { makeGraph, releaseGraph } from './graph-maker.ts'
 import { createNearest, type Near } from './nearest.ts'
 import { createPartition, type GraphLimits, type Partition } from './partition.ts'
 
@@ -68,9 +68,13 @@ export function createVectorIndex({ db, model, databasePath, folder, log, limits
     const { from, changed } = partition.beginGraph()
     const order = { databasePath, folder, model, owner, changed: compare ? null : changed }
     const graph = await makeGraph(order, stopping.signal)
-    if (graph) partition.useGraph(graph, from)
-    else makesGraphs = false
-    return graph !== null
+    if (!graph) {
+      makesGraphs = false
+      return false
+    }
+    const before = partition.useGraph(graph, from)
+    if (before) await releaseGraph(before, folder).catch(toLog)
+    return true
   }
 
   async function makeWaiting(): Promise<void> {
