@@ -4,17 +4,14 @@ import type { ErrorObject } from 'ajv'
 import type { Ajv2020 } from 'ajv/dist/2020.js'
 import type { FormatName } from 'ajv-formats/dist/formats.js'
 import type { Detail } from './errors.ts'
+import { type LinearPattern, linearPattern, type Steps } from './linear-pattern.ts'
 
 const require = createRequire(import.meta.url)
 
 /** A schema that comes from elsewhere asks for what is not offered here; the message says what, for whoever wrote it. */
 export class SchemaError extends Error {
-  /** Another try might find otherwise: it went by the clock. */
-  readonly isPassing: boolean
-
-  constructor(message: string, { isPassing = false } = {}) {
+  constructor(message: string) {
     super(message)
-    this.isPassing = isPassing
     this.name = 'SchemaError'
   }
 }
@@ -31,18 +28,18 @@ const MAX_DETAILS = 20
 const MAX_WEIGHT = 500
 /** Of a list of names or values; the check of a longer one is a loop and costs no more. */
 const MAX_LISTED = 200
+/** Of all patterns of a schema, as `LinearPattern` counts it. */
+const MAX_PATTERN_SIZE = 8_000
+/** What matching the patterns of a schema may cost in one check, which is some milliseconds. */
+const CHECK_STEPS = 200_000
 /**
- * A check that takes longer is given up: a pattern that backtracks, references that multiply. It goes by the clock, and a busy machine may
- * have stood still meanwhile: hence the second try.
+ * A check that takes longer is given up: references that multiply, lists whose every two are compared. It goes by the clock, and a busy
+ * machine may have stood still meanwhile: hence several tries.
  */
-const CHECK_MS = [20, 100] as const
-/** The same for trying out the patterns of a schema. */
-const TRIAL_MS = [5, 20] as const
-/** What a pattern is tried on: a sign so often, and then one that does not fit. Where ways double with each sign, this is for ever. */
-const TRIAL_LENGTH = 40
-const TRIAL_SIGNS = ['a', 'A', '0', ' ', '-', '.', '/', '_', '"']
+const CHECK_MS = 6
+const CHECK_TRIES = 3
 /** What can take longer than the value is long; a schema without any of it is checked without looking at the clock. */
-const COSTLY = /"(?:pattern|patternProperties|\$ref|uniqueItems)":/
+const COSTLY = /"(?:\$ref|uniqueItems)":/
 const MAX_FREE_SUBSCHEMAS = 50
 
 const setOf = (words: string) => new Set(words.split(/\s+/))
@@ -59,13 +56,13 @@ const FORMATS: FormatName[] = ['date', 'time', 'date-time', 'duration', 'uri', '
 const isObject = (value: unknown): value is JsonSchema => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Runs `work` and ends it when its time is over, wherever in it that goes. Throws Node's ERR_SCRIPT_EXECUTION_TIMEOUT. */
-function guarded<T>(work: () => T, [first, second]: readonly [number, number] = CHECK_MS): T {
+function guarded<T>(work: () => T, tries = CHECK_TRIES): T {
   sandbox.work = work
   try {
-    return call.runInContext(sandbox, { timeout: first }) as T
+    return call.runInContext(sandbox, { timeout: CHECK_MS }) as T
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error
-    return call.runInContext(sandbox, { timeout: second }) as T
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT' || tries === 1) throw error
+    return guarded(work, tries - 1)
   } finally {
     sandbox.work = undefined
   }
@@ -73,15 +70,29 @@ function guarded<T>(work: () => T, [first, second]: readonly [number, number] = 
 const sandbox = createContext({ work: undefined as (() => unknown) | undefined })
 const call = new Script('work()')
 
-function checkPattern(pattern: unknown): string {
+function readPattern(pattern: unknown): LinearPattern {
   if (typeof pattern !== 'string' || pattern.length > MAX_PATTERN_CHARS) throw new SchemaError('A pattern is too long.')
   try {
     new RegExp(pattern, 'u')
   } catch {
     throw new SchemaError('A pattern is no regular expression.')
   }
-  return pattern
+  const linear = linearPattern(pattern)
+  if (!linear) throw new SchemaError('A pattern repeats too much, or refers back to what it matched.')
+  return linear
 }
+
+/** What the check under way may still cost. */
+const budget: Steps = { left: 0 }
+
+/** Ajv's engine for patterns. */
+const engine = Object.assign(
+  (pattern: string) => {
+    const linear = readPattern(pattern)
+    return { test: (text: string) => linear.test(text, budget), toString: () => pattern }
+  },
+  { code: 'linearPattern' },
+)
 
 function checkReference(ref: unknown): string {
   if (typeof ref !== 'string' || !/^#(\/|$)/.test(ref)) throw new SchemaError('A reference leads out of the schema.')
@@ -123,21 +134,8 @@ function weightOf(key: string, value: unknown): number {
   return MAP.has(key) || key === 'default' || key === 'examples' ? 0 : 1
 }
 
-/** Throws {@link SchemaError} for patterns of which one backtracks without end. */
-function tryPatterns(patterns: string[]): void {
-  const expressions = patterns.map((pattern) => new RegExp(pattern, 'u'))
-  const own = new Set([...patterns.join('')].filter((sign) => /[\p{L}\p{N}]/u.test(sign)).slice(0, 50))
-  const texts = [...new Set([...TRIAL_SIGNS, ...own])].map((sign) => `${sign.repeat(TRIAL_LENGTH)}\u0000`)
-  try {
-    guarded(() => expressions.every((expression) => texts.every((text) => expression.test(text) || true)), TRIAL_MS)
-  } catch {
-    throw new SchemaError('A pattern can take for ever.', { isPassing: true })
-  }
-}
-
 interface Cleaned {
   clean: JsonSchema
-  patterns: string[]
   weight: number
 }
 
@@ -150,14 +148,14 @@ export const cleanSchema = (schema: unknown): JsonSchema => cleaned(schema).clea
 function cleaned(schema: unknown): Cleaned {
   if (!isObject(schema)) throw new SchemaError('A schema has to be an object.')
   if (lengthOf(schema) > MAX_SCHEMA_CHARS) throw new SchemaError('The schema is too large.')
-  const patterns: string[] = []
+  let patternSize = 0
   let weight = 0
   let count = 0
 
   function copyPattern(value: unknown): string {
-    const pattern = checkPattern(value)
-    patterns.push(pattern)
-    return pattern
+    patternSize += readPattern(value).size
+    if (patternSize > MAX_PATTERN_SIZE) throw new SchemaError('The patterns are too large.')
+    return value as string
   }
 
   function copyMap(value: unknown, depth: number, key: string): JsonSchema {
@@ -203,7 +201,7 @@ function cleaned(schema: unknown): Cleaned {
   }
 
   const clean = copy(schema, 0) as JsonSchema
-  return { clean, patterns, weight }
+  return { clean, weight }
 }
 
 function detailOf({ instancePath, keyword, params, message }: ErrorObject): Detail {
@@ -226,7 +224,7 @@ function validator(): Ajv2020 {
     allErrors: true,
     ownProperties: true,
     inlineRefs: false,
-    code: { optimize: false },
+    code: { optimize: false, regExp: engine },
     meta: false,
     validateSchema: false,
     logger: false,
@@ -239,19 +237,22 @@ function validator(): Ajv2020 {
 export type SchemaCheck = (value: unknown) => Detail[]
 
 /**
- * Makes a check of values against a schema that came from elsewhere. Throws {@link SchemaError}. A value that cannot be checked within a
- * tenth of a second is a fault of its own.
+ * Makes a check of values against a schema that came from elsewhere. Throws {@link SchemaError}. A value that takes more
+ * than some milliseconds to check is a fault of its own.
  */
 export function compileSchema(schema: unknown): SchemaCheck {
-  const { clean, patterns, weight } = cleaned(schema)
+  const { clean, weight } = cleaned(schema)
   if (weight > MAX_WEIGHT) throw new SchemaError('The schema asks for too much.')
-  if (patterns.length > 0) tryPatterns(patterns)
   const text = JSON.stringify(clean)
   const isCostly = COSTLY.test(text) || text.split('{').length > MAX_FREE_SUBSCHEMAS
   const validate = compiled(clean)
   return (value) => {
+    const run = () => {
+      budget.left = CHECK_STEPS
+      return validate(value)
+    }
     try {
-      if (isCostly ? guarded(() => validate(value)) : validate(value)) return []
+      if (isCostly ? guarded(run) : run()) return []
     } catch {
       return [{ path: 'body', message: 'is too much to be checked' }]
     }

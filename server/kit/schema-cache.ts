@@ -22,7 +22,7 @@ export function createSchemaCache(compile: typeof compileSchema = compileSchema)
     compile(schema: JsonSchema): SchemaCheck {
       const digest = sha256(JSON.stringify(schema))
       const outcome = used.get(digest) ?? kept.get(digest) ?? compiled(schema)
-      if (!(outcome instanceof SchemaError && outcome.isPassing)) used.set(digest, outcome)
+      used.set(digest, outcome)
       if (outcome instanceof SchemaError) throw outcome
       return outcome
     },

@@ -68,13 +68,43 @@ test('a schema that leads elsewhere, is too large, too deep or no schema is refu
     refused(schema)
 })
 
-test.each(['^(a+)+$', '^(a|a)*$', '^(a|aa)+$', '^([a-z]+)*$', '(.*)*x', '^(\\w+\\s?)*$', '^(\\d+)*q', '^(é+)+$', '^((a{1,9}){1,9}){1,9}$'])(
-  'a pattern that backtracks without end is refused: %s',
-  (pattern) => {
-    refused({ properties: { a: { type: 'string', pattern } } })
-    refused({ patternProperties: { [pattern]: { type: 'string' } } })
-  },
-)
+const LONG = 100_000
+test.each([
+  ['^(a+)+$', 'a'],
+  ['^(a|a)*$', 'a'],
+  ['(a|aa)+$', 'a'],
+  ['^([a-z]+)*$', 'a'],
+  ['(.*)*x', 'a'],
+  ['.*.*.*x', 'a'],
+  ['^(\\w+\\s?)*$', 'a'],
+  ['^(\\d+)*q', '1'],
+  ['^(é+)+$', 'é'],
+  ['^((a{1,9}){1,9}){1,9}$', 'a'],
+  ['^(?=(a+)+b)', 'a'],
+])('a pattern that could go many ways holds up nothing: %s', (pattern, sign) => {
+  const text = `${sign.repeat(LONG)}!`
+  const byValue = compileSchema({ properties: { a: { type: 'string', pattern } }, additionalProperties: false })
+  const byName = compileSchema({ patternProperties: { [pattern]: { type: 'string' } }, additionalProperties: false })
+  expect(byValue({ a: text })).toHaveLength(1)
+  expect(byName({ [text]: 'x' })).toHaveLength(1)
+  expect(byValue({ a: Array.from({ length: 9 }, () => sign).join('') }).length).toBeLessThan(2)
+})
+
+test('what all patterns of a value cost is limited, and many short values are no trouble', () => {
+  const check = compileSchema({ items: { pattern: '^(?:a|b)*a(?:a|b){12}$' } })
+  const text = (at: number) => (at ** 3 % 2 ** 30).toString(2).padStart(30, '0').replaceAll('0', 'a').replaceAll('1', 'b')
+  expect(check(Array.from({ length: 20_000 }, (_, at) => text(at)))).toEqual([{ path: 'body', message: 'is too much to be checked' }])
+  const names = Array.from({ length: 10_000 }, (_, at) => `name-${at}`)
+  expect(compileSchema({ items: { pattern: '^[a-z]+-\\d+$' } })(names)).toEqual([])
+  expect(compileSchema({ items: { pattern: '^[a-z]+$' } })(names)).toHaveLength(20)
+})
+
+test('patterns that are too large together, or that refer back, are refused', () => {
+  const words = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`p${at}`, { pattern: `^.{1,900}${at}$` }]))
+  expect(compileSchema({ properties: words(4) })({ p1: 'x1' })).toEqual([])
+  refused({ properties: words(9) })
+  refused({ pattern: '^(a|b)\\1$' })
+})
 
 test.each(['^[a-z0-9]+(-[a-z0-9]+)*$', '^(\\d+,)*\\d+$', '^[^@\\s]+@[^@\\s]+\\.[^@\\s]+$', '^(?:[A-Za-z0-9+/]{4})*(?:==)?$'])(
   'a pattern as people write it is taken: %s',
@@ -108,20 +138,10 @@ test('a schema that comes again is not compiled again, nor one that was refused,
   expect(compile).toHaveBeenCalledTimes(3)
 })
 
-test('a refusal that went by the clock is tried again the next time', () => {
-  let isBusy = true
-  const cache = createSchemaCache((schema) => {
-    if (isBusy) throw new SchemaError('A pattern can take for ever.', { isPassing: true })
-    return compileSchema(schema)
-  })
-  expect(() => cache.compile({ pattern: '^a+$' })).toThrow(SchemaError)
-  isBusy = false
-  expect(cache.compile({ pattern: '^a+$' })('aa')).toEqual([])
-})
-
 test('what would take for ever is given up and is a fault', () => {
   const tooMuch = [{ path: 'body', message: 'is too much to be checked' }]
-  expect(compileSchema({ properties: { a: { pattern: '^.*.*.*x$' } } })({ a: 'a'.repeat(2_000) })).toEqual(tooMuch)
+  const odd = Array.from({ length: 20_000 }, (_, at) => ({ a: { b: at } }))
+  expect(compileSchema({ properties: { a: { uniqueItems: true } } })({ a: odd })).toEqual(tooMuch)
   const double = (name: string) => ({ allOf: [{ $ref: `#/$defs/${name}` }, { $ref: `#/$defs/${name}` }] })
   const $defs = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`d${at}`, at === 39 ? { type: 'string' } : double(`d${at + 1}`)]))
   expect(compileSchema({ $defs, $ref: '#/$defs/d0' })(1)).toEqual(tooMuch)

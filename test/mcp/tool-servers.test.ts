@@ -150,7 +150,7 @@ test('switched off it is gone, switched on and under another name it is back', a
 test('a tool whose schema cannot be used is left out by itself, and its server says why', async () => {
   const schemas = {
     remote: { properties: { a: { $ref: 'http://127.0.0.1/schema.json' } } },
-    endless: { properties: { a: { type: 'string', pattern: '^(a+)+$' } } },
+    mirrored: { properties: { a: { type: 'string', pattern: '^(a+)b\\1$' } } },
     wide: { anyOf: Array.from({ length: 10_000 }, () => ({ type: 'string' })) },
     heavy: { dependentRequired: Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`k${at}`, ['a']])) },
   }
@@ -161,7 +161,7 @@ test('a tool whose schema cannot be used is left out by itself, and its server s
   expect([status, tools.map(({ name }) => name)]).toEqual(['connected', ['mcp.shed.good']])
   expect(leftOut).toEqual([
     { name: 'remote', why: 'A reference leads out of the schema.' },
-    { name: 'endless', why: 'A pattern can take for ever.' },
+    { name: 'mirrored', why: 'A pattern repeats too much, or refers back to what it matched.' },
     { name: 'wide', why: 'The schema is too large.' },
     { name: 'heavy', why: 'The schema asks for too much.' },
   ])
