@@ -64,6 +64,7 @@ const RELEASED = {
   '20261123000000-clean-erasure.ts': '68f71c8a809ee73f',
   '20261123100000-a-feed-of-ones-own.ts': 'be67c0a2d8db7fe2',
   '20261123200000-todos-in-turn.ts': '5d12520f5483aa14',
+  '20261124000000-own-events-in-turn.ts': '7b3adaa41c27add1',
 }
 
 const conversation = { id: 'c1', deviceId: 'd1', personId: null, title: 'Hello', createdAt: '2026-01-01', updatedAt: '2026-01-01' }

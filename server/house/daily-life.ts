@@ -4,6 +4,7 @@ import type { EventBus } from '../kit/events.ts'
 import type { GuardedFetch } from '../kit/guarded-fetch.ts'
 import type { Logger } from '../kit/log.ts'
 import type { Module } from '../kit/module.ts'
+import { createPace } from '../kit/pace.ts'
 import type { Greeting } from '../kit/socket-message.ts'
 import type { SocketRegistry } from '../kit/socket-registry.ts'
 import { createCalendar } from '../modules/calendar/calendar.module.ts'
@@ -74,7 +75,8 @@ export function createDailyLife({
   const delivery = createDelivery({ db, household, sockets, events, pushers, onFailed: onWriteFailed })
   devices.onReachChanged((deviceId) => void delivery.lookAgain(deviceId).catch(onWriteFailed))
   const notifications = createNotificationsService({ db, household, events, deliver: delivery.deliver, onWriteFailed })
-  const calendar = createCalendarService({ db, household, events })
+  const pace = createPace()
+  const calendar = createCalendarService({ db, household, events, pace })
   const feed = createFeedService({ db, household, addresses: deps.addresses })
   const subscriptions = createSubscriptionsService({ db, household, events, fetch: homeFetch, onFailed: onWriteFailed })
   const reminders = createReminders({ db, household, notifications, onFailed: onWriteFailed })
@@ -86,7 +88,7 @@ export function createDailyLife({
   const modules: Module[] = [
     createPush({ pushers, tokens: pushTokens, vapid }),
     createNotifications({ notifications, delivery, press, household, prune: createRetention(db), onWriteFailed }),
-    createCalendar({ calendar, feed, subscriptions, household, db, events }),
+    createCalendar({ calendar, feed, subscriptions, household, db, events, pace }),
     createTodos({ todos, household, reminders, reaches: notifications.reaches }),
     createTimers({ timers, household, ringing }),
   ]

@@ -7,6 +7,7 @@ import { type Database, openDatabase } from '../../server/db/database.ts'
 import { migrations } from '../../server/db/migrations/all.ts'
 import { createEventBus } from '../../server/kit/events.ts'
 import { createLog } from '../../server/kit/log.ts'
+import { createPace } from '../../server/kit/pace.ts'
 import { type CalendarService, createCalendarService } from '../../server/modules/calendar/calendar.service.ts'
 import { type CalendarEventRow, CalendarEventTable, SubscriptionTable } from '../../server/modules/calendar/calendar.table.ts'
 import type { HouseholdService } from '../../server/modules/household/household.service.ts'
@@ -24,7 +25,7 @@ beforeAll(async () => {
   const paths = { path: join(folder, 'hearth.sqlite'), backupsPath: join(folder, 'backups') }
   db = await openDatabase({ ...paths, tables, migrations, wasUnclean: false, log, onDiskFailure: () => undefined })
   const household = { get: () => ({ household: { timezone: 'Etc/UTC' }, persons: [] }) } as unknown as HouseholdService
-  calendar = createCalendarService({ db, household, events: createEventBus(() => undefined) })
+  calendar = createCalendarService({ db, household, events: createEventBus(() => undefined), pace: createPace() })
 })
 afterAll(async () => {
   await db.close()

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { z } from 'zod'
 import type { Database, Transaction } from '../../db/database.ts'
 import { AppError, conflict, invalid, notFound } from '../../kit/errors.ts'
 import type { EventBus } from '../../kit/events.ts'
+import type { Pace } from '../../kit/pace.ts'
 import type { HouseholdService } from '../household/household.service.ts'
 import { birthdaysBetween, findBirthday } from './birthdays.ts'
 import { type CalendarEvent, calendarChanged, type calendarContract, calendarEventCreated } from './calendar.contract.ts'
@@ -22,7 +22,6 @@ const MAX_OCCURRENCES = 2_000
 export const MAX_EXCLUDED = 1_000
 /** So far ahead the next occurrence of one series is looked for. */
 const NEXT_DAYS = 40 * 366
-const SLICE_MS = 6
 /** Of the years that have four digits. */
 const FIRST_MS = Date.parse('0000-01-01T00:00:00.000Z')
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z')
@@ -48,6 +47,7 @@ export interface CalendarDeps {
   db: Database
   household: HouseholdService
   events: EventBus
+  pace: Pace
 }
 
 export type CalendarService = ReturnType<typeof createCalendarService>
@@ -84,19 +84,8 @@ function createCollector(end: string) {
   }
 }
 
-/** Lets others have the loop whenever a slice of time is used up. */
-function createTurns(): () => Promise<void> | undefined {
-  let ends = performance.now() + SLICE_MS
-  return () => {
-    if (performance.now() < ends) return
-    return nextTurn().then(() => {
-      ends = performance.now() + SLICE_MS
-    })
-  }
-}
-
 /** The household’s events and what else is shown in its calendar. */
-export function createCalendarService({ db, household, events }: CalendarDeps) {
+export function createCalendarService({ db, household, events, pace }: CalendarDeps) {
   const zone = () => household.get().household.timezone
   const shown = (row: CalendarEventRow): CalendarEvent => toEvent(row, firstSpan(row, zone()))
 
@@ -195,32 +184,37 @@ export function createCalendarService({ db, household, events }: CalendarDeps) {
   const exclude = (tx: Transaction, row: CalendarEventRow, excluded: string[]) =>
     tx.update(CalendarEventTable, row.id, { excluded, updatedAt: iso(Date.now()) })
 
-  /** Every row that may have something to show; single events only until `wanted`, since they come by time. */
-  function* rowsBetween(from: string, to: string, wanted: () => string): Generator<CalendarEventRow> {
+  type Found = ReturnType<typeof createCollector>
+
+  /** Adds what comes once; such events are read by time, so that there is an end when no later one is wanted. */
+  async function addOnce(found: Found, from: string, to: string): Promise<void> {
     for (const row of eventsOnce(db, from, to)) {
-      if (Date.parse(row.startAt) > Date.parse(wanted()) + DAY_MS) break
-      yield row
+      if (row && Date.parse(row.startAt) > Date.parse(found.to()) + DAY_MS) break
+      for (const span of row ? occurrencesOf(row, from, to, zone()) : []) if (row && span) found.add(toEvent(row, span))
+      await pace()
     }
-    yield* eventSeries(db, from, to)
+  }
+
+  async function addSeries(found: Found, from: string, to: string): Promise<void> {
+    for (const row of eventSeries(db, from, to)) {
+      for (const span of row ? occurrencesOf(row, from, found.to(), zone()) : []) {
+        if (span && span.startAt >= found.to()) break
+        if (row && span) found.add(toEvent(row, span))
+        await pace()
+      }
+      await pace()
+    }
   }
 
   return {
     /** In order of time, the first 2,000. Throws 400 for a time of over 400 days. */
     async list(range: { from?: string | undefined; to?: string | undefined }): Promise<CalendarEvent[]> {
       const { from, to } = readRange(range)
-      const here = zone()
-      const collected = createCollector(to)
-      const takeTurns = createTurns()
-      for (const row of rowsBetween(from, to, collected.to)) {
-        for (const span of occurrencesOf(row, from, collected.to(), here)) {
-          if (span && span.startAt >= collected.to()) break
-          if (span) collected.add(toEvent(row, span))
-          await takeTurns()
-        }
-        await takeTurns()
-      }
-      for (const event of birthdaysBetween(household.get().persons, from, to, here)) collected.add(event)
-      return collected.all()
+      const found = createCollector(to)
+      await addOnce(found, from, to)
+      await addSeries(found, from, to)
+      for (const event of birthdaysBetween(household.get().persons, from, to, zone())) found.add(event)
+      return found.all()
     },
 
     /**
@@ -228,11 +222,10 @@ export function createCalendarService({ db, household, events }: CalendarDeps) {
      * then what is over, the oldest first, then what is furthest ahead.
      */
     async stored(): Promise<CalendarEvent[]> {
-      const takeTurns = createTurns()
       const found: CalendarEvent[] = []
-      for (const row of await storedEvents(db, { now: iso(Date.now()), limit: MAX_OCCURRENCES, takeTurns })) {
+      for (const row of await storedEvents(db, { now: iso(Date.now()), limit: MAX_OCCURRENCES, pace })) {
         found.push(shown(row))
-        await takeTurns()
+        await pace()
       }
       return found.toSorted(byTime)
     },
@@ -251,11 +244,10 @@ export function createCalendarService({ db, household, events }: CalendarDeps) {
       if (!row?.recurrence || !isSeen(row)) return this.get(id)
       const since = from ?? iso(Date.now())
       const until = to ?? iso(Math.min(Date.parse(since) + NEXT_DAYS * DAY_MS, LAST_MS))
-      const takeTurns = createTurns()
       for (const span of occurrencesOf(row, since, until, zone())) {
         if (span && span.startAt >= until) break
         if (span) return toEvent(row, span)
-        await takeTurns()
+        await pace()
       }
       throw new AppError(404, 'not_found', `${row.title} does not come again then.`)
     },

@@ -46,7 +46,7 @@ export const CalendarEventTable = table<CalendarEventRow>(
   [
     { name: 'calendar_event_start', columns: ['startAt'] },
     { name: 'calendar_event_series', columns: ['startAt'], where: '"recurrence" IS NOT NULL' },
-    { name: 'calendar_event_subscription', columns: ['subscriptionId'] },
+    { name: 'calendar_event_owner', columns: ['subscriptionId', 'id'] },
   ],
 )
 

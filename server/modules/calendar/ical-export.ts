@@ -1,11 +1,11 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ICalEventData } from 'ical-generator'
 import { DateTime } from 'luxon'
 import type { Reader } from '../../db/rows.ts'
+import type { Pace } from '../../kit/pace.ts'
 import type { Person } from '../household/household.contract.ts'
 import { birthdayId, birthdayRule } from './birthdays.ts'
 import type { CalendarEventRow } from './calendar.table.ts'
-import { ownEvents } from './event-rows.ts'
+import { ownEvents, ownZones } from './event-rows.ts'
 import { vtimezone } from './vtimezone.ts'
 
 export interface Exported {
@@ -15,7 +15,8 @@ export interface Exported {
 }
 
 const UTC = /^(?:etc\/)?(?:utc|uct|gmt|zulu|universal|greenwich)$/i
-const ZONES = 'SELECT DISTINCT "timezone" FROM "calendar_event" WHERE "subscriptionId" IS NULL'
+/** Few, since writing an event out takes a fraction of a millisecond, and at first several. */
+const AT_ONCE = 5
 
 /** Without control characters, which no calendar may hold. */
 const clean = (text: string) => text.replaceAll('\r\n', '\n').replaceAll(/[^\P{Cc}\n\t]/gu, '')
@@ -73,26 +74,38 @@ function birthdayData({ id, displayName }: Person, birthDate: string): ICalEvent
   }
 }
 
+/** The zones that events are in, in the order in which they came to be in use. */
+async function zonesUsed(db: Reader, pace: Pace): Promise<string[]> {
+  const first = new Map<string, number>()
+  for (const rows of ownZones(db)) {
+    for (const { timezone, place } of rows) if (place < (first.get(timezone) ?? Number.POSITIVE_INFINITY)) first.set(timezone, place)
+    await pace()
+  }
+  return [...first].toSorted(([, a], [, b]) => a - b).map(([timezone]) => timezone)
+}
+
 /** The household’s own events and birthdays as iCalendar, piece by piece. */
-export async function* asICalendar(db: Reader, { name, timezone, persons }: Exported): AsyncGenerator<string> {
+export async function* asICalendar(db: Reader, { name, timezone, persons }: Exported, pace: Pace): AsyncGenerator<string> {
   const { default: ical } = await import('ical-generator')
   const prodId = { company: 'hearth.example', product: 'Hearth' }
   const eventsText = (events: ICalEventData[]) => {
     const whole = ical({ prodId, events }).toString()
     return whole.slice(whole.indexOf('BEGIN:VEVENT'), whole.lastIndexOf('END:VCALENDAR'))
   }
-  const used = db.select<{ timezone: string }>(ZONES).map((row) => row.timezone)
-  const zones = [...new Set([timezone, ...used])].filter((zone) => !UTC.test(zone))
+  const zones = [...new Set([timezone, ...(await zonesUsed(db, pace))])].filter((zone) => !UTC.test(zone))
+  const zoneTexts: string[] = []
+  for (const zone of zones) zoneTexts.push(await vtimezone(zone, pace))
   const head = ical({
     prodId,
     name: clean(name),
-    timezone: { name: timezone, generator: () => zones.map(vtimezone).join('\n') },
+    timezone: { name: timezone, generator: () => zoneTexts.join('\n') },
   }).toString()
   yield head.slice(0, head.lastIndexOf('END:VCALENDAR'))
-  for (const rows of ownEvents(db)) {
+  for (const rows of ownEvents(db, AT_ONCE)) {
+    await pace()
     yield eventsText(rows.map(eventData))
-    await nextTurn()
   }
+  await pace()
   const birthdays = persons.flatMap((person) => (person.birthDate ? [birthdayData(person, person.birthDate)] : []))
   if (birthdays.length > 0) yield eventsText(birthdays)
   yield 'END:VCALENDAR\r\n'

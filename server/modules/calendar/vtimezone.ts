@@ -1,4 +1,5 @@
 import { DateTime, IANAZone } from 'luxon'
+import type { Pace } from '../../kit/pace.ts'
 
 const MINUTE_MS = 60_000
 const WEEK_MS = 7 * 86_400_000
@@ -30,7 +31,7 @@ function block(at: number | null, from: number, to: number): string {
 }
 
 /** The VTIMEZONE of a zone (RFC 5545, 3.6.5). */
-export function vtimezone(name: string): string {
+export async function vtimezone(name: string, pace: Pace): Promise<string> {
   const year = new Date().getUTCFullYear()
   const key = `${name} ${year}`
   const made = known.get(key)
@@ -39,10 +40,13 @@ export function vtimezone(name: string): string {
   const end = Date.UTC(year + YEARS.after, 0)
   let at = Date.UTC(year - YEARS.before, 0)
   const blocks = [block(null, zone.offset(at), zone.offset(at))]
-  for (; at < end; at += WEEK_MS) {
-    if (zone.offset(at) === zone.offset(at + WEEK_MS)) continue
+  for (let offset = zone.offset(at); at < end; at += WEEK_MS) {
+    await pace()
+    const before = offset
+    offset = zone.offset(at + WEEK_MS)
+    if (before === offset) continue
     const change = changeWithin(zone, at, at + WEEK_MS)
-    blocks.push(block(change, zone.offset(at), zone.offset(change)))
+    blocks.push(block(change, before, zone.offset(change)))
   }
   const text = ['BEGIN:VTIMEZONE', `TZID:${name}`, ...blocks, 'END:VTIMEZONE'].join('\n')
   known.set(key, text)
