@@ -219,7 +219,7 @@ test('the calendar is told a day at a time', async () => {
     event('Holiday', '2026-11-22T23:00:00Z', true),
     event('Dentist', '2026-11-23T14:00:00Z'),
   ])
-  expect((await ask("what's on the calendar next week"))?.text).toBe(
+  expect((await ask("what's on the calendar this week"))?.text).toBe(
     'Tomorrow: Choir at 19:30. On Monday 23 November: Holiday and Dentist at 15:00.',
   )
   expect((await ask('when is my next appointment'))?.text).toBe('Next is Choir, tomorrow at 19:30.')
@@ -313,6 +313,51 @@ test('one of a kind is spoken of as one, several as several', async () => {
   locale = 'de-DE'
   Object.assign(counts, { list_events: 0, list_todos: 1, list_timers: 0 })
   expect((await ask('Wie geht es dem Haus?'))?.text).toBe('Alles ist gut. Es gibt eine offene Aufgabe.')
+})
+
+test('of several days every reminder is told with its day, of one with its time', async () => {
+  offer('list_events', [])
+  const reminder = (title: string, remindAt: string) => ({ title, remindAt })
+  offer('list_todos', { items: [reminder('water the ferns', '2026-11-23T16:00:00.000Z'), reminder('bins', '2026-11-27T06:30:00.000Z')] })
+  expect((await ask("what's on next week"))?.text).toBe(
+    'Reminders: water the ferns, on Monday 23 November at 17:00; bins, on Friday 27 November at 07:30.',
+  )
+  expect((await ask("what's on this week"))?.text).toContain('water the ferns, on Monday 23 November at 17:00')
+  locale = 'de-DE'
+  expect((await ask('Was steht nächste Woche an?'))?.text).toBe(
+    'Erinnerungen: water the ferns, am Montag, 23. November um 17:00; bins, am Freitag, 27. November um 07:30.',
+  )
+})
+
+test('what began before is told on the first day that was asked about', async () => {
+  const event = (title: string, startAt: string, endAt: string, allDay = true) => ({
+    id: '6c2f2f4e-58a5-4a3c-9a39-0b1d5f6f3c11',
+    kind: 'event',
+    ...{ title, startAt, endAt, allDay },
+  })
+  offer('list_events', [
+    event('Grandma is here', '2026-11-19T23:00:00.000Z', '2026-11-24T23:00:00.000Z'),
+    event('night train', '2026-11-21T19:00:00.000Z', '2026-11-22T06:00:00.000Z', false),
+    event('choir', '2026-11-22T18:30:00.000Z', '2026-11-22T20:00:00.000Z', false),
+  ])
+  expect((await ask("what's on tomorrow"))?.text).toBe('Tomorrow: Grandma is here, night train and choir at 19:30.')
+  locale = 'de-DE'
+  expect((await ask('Was steht morgen an?'))?.text).toBe('Morgen: Grandma is here, night train und choir um 19:30.')
+})
+
+test('of very much that is on, it is told how much more there is', async () => {
+  const events = Array.from({ length: 15 }, (_, at) => ({
+    id: '6c2f2f4e-58a5-4a3c-9a39-0b1d5f6f3c11',
+    kind: 'event',
+    title: `lesson ${at}`,
+    startAt: '2026-11-22T18:30:00.000Z',
+    endAt: '2026-11-22T20:00:00.000Z',
+    allDay: false,
+  }))
+  offer('list_events', events)
+  expect((await ask("what's on tomorrow"))?.text).toMatch(/lesson 11 at 19:30\. And 3 more\.$/)
+  locale = 'de-DE'
+  expect((await ask('Was steht morgen an?'))?.text).toMatch(/lesson 11 um 19:30\. Und 3 weitere\.$/)
 })
 
 test('every reply that counts has a word for one, and every one that lists says so too', () => {

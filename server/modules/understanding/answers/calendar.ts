@@ -15,24 +15,37 @@ async function between(from: string, to: string, { run }: AnswerHelp): Promise<C
   return Events.safeParse(data).data ?? z.object({ events: Events }).safeParse(data).data?.events ?? []
 }
 
-/** What is on in a stretch of time, a day at a time. */
-function say(events: readonly CalendarEvent[], { speech }: AnswerHelp): string {
-  const days = Map.groupBy(events.slice(0, MOST_SAID), ({ startAt }) => speech.day(startAt))
-  return [...days]
-    .map(([day, on]) => {
-      const items = on.map(({ title, startAt, allDay }) => (allDay ? title : speech.say('event_at', { title, time: speech.time(startAt) })))
-      return speech.say('events_on', { day: day.charAt(0).toUpperCase() + day.slice(1), items: speech.list(items) })
-    })
-    .join(' ')
+/** What is on from then on, a day at a time; what began before on the first. */
+function say(events: readonly CalendarEvent[], from: string, { speech }: AnswerHelp): string {
+  const since = Date.parse(from)
+  const days = Map.groupBy(events.slice(0, MOST_SAID), ({ startAt }) => speech.day(Date.parse(startAt) < since ? from : startAt))
+  const said = [...days].map(([day, on]) => {
+    const items = on.map(({ title, startAt, allDay }) =>
+      allDay || speech.day(startAt) !== day ? title : speech.say('event_at', { title, time: speech.time(startAt) }),
+    )
+    return speech.say('events_on', { day: day.charAt(0).toUpperCase() + day.slice(1), items: speech.list(items) })
+  })
+  const more = events.length - MOST_SAID
+  return [...said, ...(more > 0 ? [speech.say('events_more', { count: more })] : [])].join(' ')
 }
 
-/** What reminds the speaker then. */
-async function remindersIn(from: string, to: string, { run, has, speech }: AnswerHelp): Promise<string> {
+const isOneDay = (from: string, to: string, { speech }: AnswerHelp) => speech.date(from) === speech.date(new Date(Date.parse(to) - 1))
+
+/** What reminds the speaker then, of several days with the day. */
+async function remindersIn(from: string, to: string, help: AnswerHelp): Promise<string> {
+  const { run, has, speech } = help
   if (!has('list_todos')) return ''
   const { data } = await run('list_todos', { mine: true, reminders: true, until: to }, NONE)
   const items = Reminders.safeParse(data).data?.items.filter(({ remindAt }) => remindAt >= from) ?? []
-  const said = items.slice(0, MOST_SAID).map(({ title, remindAt }) => speech.say('event_at', { title, time: speech.time(remindAt) }))
-  return said.length === 0 ? '' : speech.say('reminders_then', { items: speech.list(said) })
+  if (items.length === 0) return ''
+  const oneDay = isOneDay(from, to, help)
+  const said = items.slice(0, MOST_SAID).map(({ title, remindAt }) => {
+    if (oneDay) return speech.say('event_at', { title, time: speech.time(remindAt) })
+    return speech.say('reminder_at', { title, time: speech.moment(remindAt) })
+  })
+  const more = items.length - MOST_SAID
+  if (more > 0) said.push(speech.say('more', { count: more }))
+  return speech.say('reminders_then', { items: oneDay ? speech.list(said) : said.join('; ') })
 }
 
 const told = ({ title, startAt, allDay }: Pick<CalendarEvent, 'title' | 'startAt' | 'allDay'>, { speech }: AnswerHelp) => ({
@@ -73,7 +86,7 @@ export const calendarAnswers: Answers = {
     const end = text(to) || now.plus({ days: 7 }).toUTC().toISO() || ''
     const events = await between(start, end, help)
     const reminders = await remindersIn(start, end, help)
-    return [events.length === 0 && reminders === '' ? help.speech.say('nothing_on') : say(events, help), reminders]
+    return [events.length === 0 && reminders === '' ? help.speech.say('nothing_on') : say(events, start, help), reminders]
       .filter(Boolean)
       .join(' ')
   },
