@@ -1,10 +1,12 @@
+import { SMALL_TALK } from './small-talk.ts'
 import type { Understood } from './understood.ts'
 
 /**
- * What guests may ask for: what needs no knowledge of the house, and what they may do with media. What is new is not for guests until it
- * stands here. Of people they know themselves alone.
+ * What guests may ask for: what needs no knowledge of the house, and what they may do with media. Beside small talk, what is new is not for
+ * guests until it stands here. Of people they know themselves alone.
  */
 const FOR_GUESTS: ReadonlySet<string> = new Set([
+  ...SMALL_TALK,
   'time',
   'date',
   'weekend',
@@ -33,14 +35,6 @@ const FOR_GUESTS: ReadonlySet<string> = new Set([
   'how_are_you',
   'who_are_you',
   'my_name',
-  'feeling_bad',
-  'feeling_good',
-  'love_you',
-  'insult',
-  'joke',
-  'sorry',
-  'bare_answer',
-  'acknowledged',
   'shut_up',
   'listening',
   'delete_everything',

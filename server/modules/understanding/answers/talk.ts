@@ -1,17 +1,6 @@
+import { SMALL_TALK } from '../small-talk.ts'
 import type { Answer, AnswerHelp, Answers } from './answer.ts'
 import { silence } from './timers.ts'
-
-/** What a language model answers better; where there is none, each has a line of its own by its name. */
-export const SMALL_TALK: ReadonlySet<string> = new Set([
-  'feeling_bad',
-  'feeling_good',
-  'love_you',
-  'insult',
-  'joke',
-  'sorry',
-  'bare_answer',
-  'acknowledged',
-])
 
 const leftToModels: Answer = async () => null
 
