@@ -28,6 +28,8 @@ export class ApiError extends Error {
   readonly requestId: string | null
   /** Seconds to wait before another try, where the server said so. */
   readonly retryAfterSec: number | null
+  /** Where what was kept of the request is found, where the server said so. */
+  readonly location: string | null
 
   constructor(status: number, body: { [K in keyof ErrorBody]?: ErrorBody[K] | undefined }, headers?: Headers) {
     super(body.error ?? 'Hearth cannot be reached.')
@@ -36,6 +38,7 @@ export class ApiError extends Error {
     this.code = body.code ?? (status === 401 ? 'unauthorized' : status === 0 ? 'unreachable' : 'internal')
     this.details = body.details
     this.requestId = body.requestId ?? headers?.get('x-request-id') ?? null
+    this.location = headers?.get('location') ?? null
     this.retryAfterSec = headers?.has('retry-after') ? Number(headers.get('retry-after')) : null
   }
 }

@@ -175,6 +175,32 @@ it('finds a message again that arrived although its answer was lost', async () =
   expect(await said(page).getByText('Not sent.').count()).toBe(0)
 })
 
+it('goes on in the conversation that a first message began, where only its reply failed', async () => {
+  const page = await openChat()
+  const { api } = await server.owner()
+  await page.route('**/api/chat/conversations?**', (route) => route.abort())
+  model.fail(true)
+  await say(page, 'What is the weather like under the sea?')
+  await said(page).getByText('language model cannot answer').waitFor()
+  await expect.poll(() => talkId(page)).not.toBe('')
+  expect(await said(page).getByText('Not sent.').count()).toBe(0)
+  expect(await composer(page).inputValue()).toBe('')
+  const id = talkId(page)
+  model.fail(false)
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await said(page).getByText('It is sunny outside').waitFor()
+  await page.getByRole('button', { name: 'Reply anew' }).waitFor()
+  expect(talkId(page)).toBe(id)
+  const { messages } = await api.chat.get({ params: { id } })
+  expect(messages.map(({ role, status }) => [role, status])).toEqual([
+    ['user', 'complete'],
+    ['assistant', 'complete'],
+  ])
+  await page.reload()
+  await said(page).getByText('It is sunny outside').waitFor()
+  expect([await said(page).count(), await composer(page).inputValue()]).toEqual([2, ''])
+})
+
 it('renames, searches, and deletes with a way back', async () => {
   const page = await openChat()
   await say(page, 'Tell me about the weather on the moon')

@@ -55,7 +55,7 @@ describe('a failure', () => {
   })
 
   it('tells how long to wait and which request it was', () => {
-    expect(failureOf(refused(429, 'rate_limited', '12'))).toEqual({ kind: 'too-often', requestId: 'r1', waitSec: 12 })
+    expect(failureOf(refused(429, 'rate_limited', '12'))).toEqual({ kind: 'too-often', requestId: 'r1', waitSec: 12, keptIn: null })
   })
 
   it('knows which messages the server never took', () => {

@@ -213,16 +213,43 @@ it('says a conflict in its own words', async () => {
   await page.getByText('Several people live here, so it cannot be “Just me”.').waitFor()
 })
 
-it('shows members the household without what they may not change', async () => {
+/** A page in a browser that was let in as a device of nobody in particular. */
+async function openAsMember(path: string, name: string): Promise<Page> {
   const { qr } = await stage.owner.api.pairing.start({ body: { scope: 'member' } })
   const link = JSON.parse(Buffer.from(qr.split('d=')[1] ?? '', 'base64url').toString()) as { code: string; secret: string }
   const { page, context } = await stage.open('phone')
   const paired = await context.request.post(`${stage.server.url}/api/auth/pair/browser`, {
-    data: { code: link.code, secret: link.secret, deviceInfo: { name: 'Hall tablet', type: 'tablet' } },
+    data: { code: link.code, secret: link.secret, deviceInfo: { name, type: 'tablet' } },
     headers: { origin: stage.server.url },
   })
   expect(paired.status()).toBe(200)
-  await page.goto(`${stage.server.url}/household`)
+  await page.goto(stage.server.url + path)
+  return page
+}
+
+it('says whose an alarm is, and offers nothing that would be refused', async () => {
+  const endsAt = new Date(Date.now() + 3_600_000).toISOString()
+  const { id } = await stage.owner.api.timers.create({ body: { endsAt, name: 'Early bird' } })
+  const { persons } = await stage.owner.api.household.get()
+  const owner = persons.find(({ role }) => role === 'owner')?.displayName ?? ''
+  const page = await openAsMember('/timers', 'Landing tablet')
+  const list = page.getByRole('list', { name: 'Running' })
+  await list.getByText('Early bird').waitFor()
+  await list.getByText(`It is ${owner}’s. Only ${owner} or an admin can change or end it.`).waitFor()
+  expect(await page.getByRole('button', { name: /: Early bird/ }).count()).toBe(0)
+  await page.goto(stage.server.url)
+  await page.getByText('Early bird').waitFor()
+  expect(await page.getByRole('button', { name: /: Early bird/ }).count()).toBe(0)
+  await stage.owner.api.timers.update({ params: { id }, body: { addMs: -3_600_000 } })
+  await expect.poll(async () => (await stage.owner.api.timers.get({ params: { id } })).rangAt).toBeDefined()
+  await page.goto(`${stage.server.url}/timers`)
+  await list.getByText('Time is up').waitFor()
+  expect(await page.getByRole('region', { name: 'Ringing' }).count()).toBe(0)
+  await stage.owner.api.timers.remove({ params: { id } })
+})
+
+it('shows members the household without what they may not change', async () => {
+  const page = await openAsMember('/household', 'Hall tablet')
   await page.getByText('The owner and devices whose scope is Admin can change this.').waitFor()
   expect(await page.getByRole('button', { name: /Add a person|Change the home|What to do with/ }).count()).toBe(0)
 })

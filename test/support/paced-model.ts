@@ -10,6 +10,8 @@ export interface PacedModel {
   url: string
   /** Answers every message that contains `words` with `reply`; an endless one begins anew until nobody listens. */
   answer(words: string, reply: string, options?: { endless?: boolean }): void
+  /** From now on it fails every request, or does not any more. */
+  fail(isFailing: boolean): void
   stop(): Promise<void>
 }
 
@@ -34,9 +36,11 @@ async function speak(response: ServerResponse, reply: string, endless: boolean):
 /** A model host on loopback that says what a test tells it to, at the pace of a person reading: slow enough to be interrupted. */
 export async function startPacedModel(): Promise<PacedModel> {
   const answers = new Map<string, { reply: string; endless: boolean }>()
+  let isFailing = false
   const server = createServer(async (request, response) => {
     let body = ''
     for await (const piece of request) body += String(piece)
+    if (isFailing) return void response.writeHead(500).end()
     if (request.method === 'GET') return void response.end(JSON.stringify({ data: [{ id: 'paced' }] }))
     const asked = String(Asked.parse(JSON.parse(body)).messages.findLast(({ role }) => role === 'user')?.content)
     const known = [...answers].findLast(([words]) => asked.includes(words))?.[1]
@@ -46,6 +50,9 @@ export async function startPacedModel(): Promise<PacedModel> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     answer: (words, reply, { endless = false } = {}) => void answers.set(words, { reply, endless }),
+    fail(failing) {
+      isFailing = failing
+    },
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve())

@@ -21,6 +21,8 @@ export interface ChatFailure {
   requestId: string | null
   /** Seconds to wait before another try, where the server said so. */
   waitSec: number | null
+  /** Where the server kept what was said, although it has no reply. */
+  keptIn: string | null
 }
 
 const BY_STATUS: Partial<Record<number, FailureKind>> = {
@@ -45,10 +47,14 @@ function kindOf(error: ApiError): FailureKind {
   return BY_CODE[`${error.code} ${error.status}`] ?? BY_STATUS[error.status] ?? 'other'
 }
 
+const KEPT_IN = /\/api\/chat\/conversations\/([\da-f-]{36})$/
+
 /** Sorts what a call or a broken stream threw; whatever is not the server's answer counts as the connection's fault. */
 export function failureOf(error: unknown): ChatFailure {
-  if (error instanceof ApiError) return { kind: kindOf(error), requestId: error.requestId, waitSec: error.retryAfterSec }
-  return { kind: error instanceof UnreadableReply ? 'other' : 'cut-off', requestId: null, waitSec: null }
+  if (!(error instanceof ApiError))
+    return { kind: error instanceof UnreadableReply ? 'other' : 'cut-off', requestId: null, waitSec: null, keptIn: null }
+  const keptIn = KEPT_IN.exec(error.location ?? '')?.[1] ?? null
+  return { kind: kindOf(error), requestId: error.requestId, waitSec: error.retryAfterSec, keptIn }
 }
 
 const REFUSED: ReadonlySet<FailureKind> = new Set(['talk-busy', 'gone', 'signed-out', 'not-allowed', 'too-often'])

@@ -162,10 +162,17 @@ export class Talk {
     this.turns = this.turns.filter((other) => other !== reply)
     turn.state = 'unsent'
     turn.failure = reply.failure
+    if (turn.failure?.keptIn) this.#arrived(turn, turn.failure.keptIn)
     this.#keep()
     if (mayHaveArrived(turn.failure)) await this.#settle(turn)
     if (turn.state !== 'unsent') this.#passOn(turn)
     else if (turn.failure === null) this.takeBack(turn)
+  }
+
+  /** The server said that it kept the message: only its reply is to be had again. */
+  #arrived(turn: Turn, id: string): void {
+    turn.state = 'complete'
+    if (this.id === null) this.#begin(id)
   }
 
   /** The server has the message after all: what failed is the reply. */

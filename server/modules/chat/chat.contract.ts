@@ -61,7 +61,7 @@ export const chatContract = {
     path: '/api/chat',
     access: 'guest',
     summary: 'Say something and stream the reply',
-    description: `${streamed} Leaving stops the generation; what was said is kept as aborted.`,
+    description: `${streamed} Leaving stops the generation; what was said is kept as aborted. A failure after the message was kept, such as 503 model_unavailable, names its conversation in the header Location: have the reply made there by regenerate, instead of sending the message again.`,
     body: z.strictObject({ message: MessageText, conversationId: z.uuid().optional(), deviceId: z.uuid().optional() }),
     returns: z.string(),
     kind: 'stream',

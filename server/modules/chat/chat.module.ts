@@ -13,18 +13,30 @@ export interface ChatDeps {
   decisions: Decisions
 }
 
-/** Runs `answer` into the response: a line of JSON, then the bare text. A reply that breaks off ends the connection unfinished. */
+/**
+ * Runs `answer` into the response: a line of JSON, then the bare text. A reply that breaks off ends the connection unfinished; one that
+ * fails before it began names its conversation, where what was said is kept.
+ */
 async function streamReply({ reply, signal }: Call<'guest'>, answer: (sink: ReplySink) => Promise<void>): Promise<void> {
   let body: ServerResponse | undefined
-  await answer({
-    signal,
-    open(head) {
-      reply.header('x-accel-buffering', 'no')
-      body = reply.open('text/event-stream; charset=utf-8')
-      body.write(`${JSON.stringify(ReplyHead.parse(head))}\n`)
-    },
-    write: (text) => void body?.write(text),
-  })
+  let keptIn: string | undefined
+  try {
+    await answer({
+      signal,
+      kept(conversationId) {
+        keptIn = conversationId
+      },
+      open(head) {
+        reply.header('x-accel-buffering', 'no')
+        body = reply.open('text/event-stream; charset=utf-8')
+        body.write(`${JSON.stringify(ReplyHead.parse(head))}\n`)
+      },
+      write: (text) => void body?.write(text),
+    })
+  } catch (error) {
+    if (keptIn !== undefined) reply.header('location', chatContract.get.path.replace('{id}', keptIn))
+    throw error
+  }
   body?.end()
 }
 

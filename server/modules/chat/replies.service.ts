@@ -20,6 +20,8 @@ export interface RepliesDeps {
 
 /** Where a reply goes. `open` is called once, before the first `write`. */
 export interface ReplySink {
+  /** What was said is on the disk; whatever fails from here on, it stays in this conversation. */
+  kept(conversationId: string): void
   open(head: ReplyHead): void
   write(text: string): void
   signal: AbortSignal
@@ -162,7 +164,9 @@ export function createRepliesService({ db, conversations, answering, learnFrom, 
     const { promise: done, resolve } = Promise.withResolvers<void>()
     running.set(conversationId, { stop, done })
     try {
-      await answer(await db.write(prepare), sink, stop.signal)
+      const turn = await db.write(prepare)
+      sink.kept(conversationId)
+      await answer(turn, sink, stop.signal)
     } finally {
       running.delete(conversationId)
       resolve()
