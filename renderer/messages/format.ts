@@ -12,6 +12,12 @@ export function plural(count: number, forms: Partial<Record<Intl.LDMLPluralRule,
   return forms[rules.select(count)] ?? forms.other
 }
 
+const places = new Intl.PluralRules(language, { type: 'ordinal' })
+const endings: Partial<Record<Intl.LDMLPluralRule, string>> = { one: 'st', two: 'nd', few: 'rd' }
+
+/** The place in a row as the language of the text writes it, e.g. `2nd`. */
+export const ordinal = (place: number): string => `${place}${endings[places.select(place)] ?? 'th'}`
+
 /** A number as the reader's locale writes it. */
 export function number(value: number, options?: Intl.NumberFormatOptions): string {
   return new Intl.NumberFormat(undefined, options).format(value)

@@ -67,7 +67,7 @@ async function liveAnHour(page: Page, base: string, shots: string): Promise<void
   await picture(page, `${shots}-memory`)
   await expectAccessible(page)
   await page.goto(`${base}/actions?show=runs`)
-  await page.getByText('Add todo').first().waitFor()
+  await page.getByText('Add to-do').first().waitFor()
   await picture(page, `${shots}-runs`)
   await expectAccessible(page)
 }

@@ -70,7 +70,7 @@ const visits: Visit[] = [
     ready: (page) => page.getByText('r-1').first().waitFor(),
   },
   { name: 'actions', path: '/actions', signedIn: true, ready: (page) => page.getByText('add_todo').first().waitFor() },
-  { name: 'actions-runs', path: '/actions?show=runs', signedIn: true, ready: (page) => page.getByText('Add todo').first().waitFor() },
+  { name: 'actions-runs', path: '/actions?show=runs', signedIn: true, ready: (page) => page.getByText('Add to-do').first().waitFor() },
   {
     name: 'actions-servers',
     path: '/actions?show=servers',

@@ -2,6 +2,7 @@ import { RRule } from 'rrule'
 import { expect, test } from 'vitest'
 import { repeatWords } from '../../renderer/features/calendar/day-words.ts'
 import { readRepeat, repeats, writeRepeat } from '../../renderer/features/calendar/repeat.ts'
+import { ruleWords } from '../../renderer/features/calendar/rule-words.ts'
 
 const ZONE = 'Europe/Berlin'
 const START = '2026-11-24'
@@ -58,6 +59,38 @@ test('rules are said in words, and as they are where there are none', () => {
   const at = `${START}T09:00:00.000Z`
   expect(repeatWords('FREQ=WEEKLY', at, ZONE)).toBe('Every week')
   expect(repeatWords('FREQ=DAILY;UNTIL=20261130', at, ZONE)).toMatch(/^Every day until .*30.*2026|^Every day until .*2026/)
-  expect(repeatWords('FREQ=MONTHLY;BYDAY=2TU', at, ZONE)).toContain('FREQ=MONTHLY;BYDAY=2TU')
+  expect(repeatWords('FREQ=YEARLY;BYWEEKNO=20', at, ZONE)).toContain('FREQ=YEARLY;BYWEEKNO=20')
   expect(repeatWords(undefined, at, ZONE)).toBe('')
+})
+
+test.each([
+  ['FREQ=WEEKLY;BYDAY=SA,WE', 'Every week on Wednesday and Saturday'],
+  ['FREQ=WEEKLY;INTERVAL=3', 'Every 3 weeks'],
+  ['freq=weekly;interval=2;byday=we;wkst=su', 'Every 2 weeks on Wednesday'],
+  ['FREQ=DAILY;COUNT=5', 'Every day, 5 times'],
+  ['FREQ=YEARLY;INTERVAL=2', 'Every 2 years'],
+  ['FREQ=MONTHLY;BYDAY=2TU', 'Every month on the 2nd Tuesday'],
+  ['FREQ=MONTHLY;BYDAY=-1FR', 'Every month on the last Friday'],
+  ['FREQ=MONTHLY;BYDAY=3WE,1MO', 'Every month on the 1st Monday and the 3rd Wednesday'],
+  ['FREQ=MONTHLY;BYMONTHDAY=1,15', 'Every month on the 1st and the 15th'],
+  ['FREQ=MONTHLY;BYMONTHDAY=-1', 'Every month on the last day'],
+])('%s is “%s”', (rule, words) => {
+  expect(ruleWords(rule)).toBe(words)
+})
+
+test.each([
+  'nonsense',
+  'FREQ=HOURLY',
+  'FREQ=WEEKLY;BYDAY=2TU',
+  'FREQ=WEEKLY;BYDAY=XX',
+  'FREQ=MONTHLY;BYDAY=TU',
+  'FREQ=MONTHLY;BYDAY=-2TU',
+  'FREQ=MONTHLY;BYDAY=TU;BYSETPOS=2',
+  'FREQ=MONTHLY;BYMONTHDAY=1;BYDAY=1TU',
+  'FREQ=MONTHLY;BYMONTHDAY=-3',
+  'FREQ=WEEKLY;INTERVAL=0',
+  'FREQ=WEEKLY;COUNT=x',
+  'FREQ=YEARLY;BYMONTH=3',
+])('%s has no short words', (rule) => {
+  expect(ruleWords(rule)).toBeNull()
 })

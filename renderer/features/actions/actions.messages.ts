@@ -1,5 +1,19 @@
+/** Parts of names that are not words of their own. */
+const spelled: Record<string, string> = {
+  todo: 'to-do',
+  todos: 'to-dos',
+  http: 'HTTP',
+  url: 'address',
+  uri: 'address',
+  json: 'JSON',
+  ms: '(ms)',
+}
+
 /** Words of the actions page. */
 export const actionsMessages = {
+  'action.word': (part: string) => spelled[part] ?? part,
+  'action.yes': 'yes',
+  'action.no': 'no',
   'actions.title': 'Actions',
   'actions.lead': 'Everything this house can do. People, the assistant, schedules and webhooks all use these.',
   'actions.noRight': 'Actions are for members',
@@ -39,7 +53,7 @@ export const actionsMessages = {
   'actions.origin.plugin': 'by a plugin',
   'actions.origin.skill': 'by a skill',
   'actions.failed': 'Failed',
-  'actions.params': 'With',
+  'actions.given': (name: string, value: string) => `${name}: ${value}`,
   'actions.took': (time: string) => `took ${time}`,
   'actions.toTalk': 'Open the conversation',
 

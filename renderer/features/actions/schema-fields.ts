@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { nameWords } from '../../messages/action-words.ts'
 
 const Property = z.looseObject({
   type: z.union([z.string(), z.array(z.string())]).optional(),
@@ -32,14 +33,6 @@ export interface SchemaField {
 
 const LONG_TEXT = /^(body|content|message|notes|text)$/i
 
-const label = (name: string) => {
-  const words = name
-    .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
-    .replaceAll(/[_-]+/g, ' ')
-    .toLowerCase()
-  return words[0]?.toLocaleUpperCase() + words.slice(1)
-}
-
 function kindOf(name: string, property: z.output<typeof Property>): FieldKind {
   if (property.enum) return 'choice'
   const own = [property.type ?? property.anyOf?.map(({ type }) => type) ?? []].flat()
@@ -70,7 +63,7 @@ export function fieldsOf(schema: unknown): SchemaField[] {
     const kind = kindOf(name, property)
     return {
       name,
-      label: property.title ?? label(name),
+      label: property.title ?? nameWords(name),
       hint: property.description,
       kind,
       required: required.includes(name),

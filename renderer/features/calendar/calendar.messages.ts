@@ -1,4 +1,4 @@
-import { plural } from '../../messages/format.ts'
+import { number, ordinal, plural } from '../../messages/format.ts'
 
 export const calendarMessages = {
   'day.today': 'Today',
@@ -18,6 +18,16 @@ export const calendarMessages = {
   'repeat.other': 'As it was set elsewhere',
   'repeat.otherHint': (rule: string) => `The rule is kept as it is: ${rule}`,
   'repeat.otherIs': (rule: string) => `Repeats by a rule of its own: ${rule}`,
+  'repeat.every.days': (every: number) => (every === 1 ? 'Every day' : `Every ${number(every)} days`),
+  'repeat.every.weeks': (every: number) => (every === 1 ? 'Every week' : `Every ${number(every)} weeks`),
+  'repeat.every.months': (every: number) => (every === 1 ? 'Every month' : `Every ${number(every)} months`),
+  'repeat.every.years': (every: number) => (every === 1 ? 'Every year' : `Every ${number(every)} years`),
+  'repeat.on': (often: string, which: string) => `${often} on ${which}`,
+  'repeat.nth': (place: number) => `the ${ordinal(place)}`,
+  'repeat.nthOf': (place: number, day: string) => `the ${ordinal(place)} ${day}`,
+  'repeat.lastOf': (day: string) => `the last ${day}`,
+  'repeat.lastDay': 'the last day',
+  'repeat.times': (often: string, times: number) => `${often}, ${plural(times, { one: 'once', other: `${number(times)} times` })}`,
   'repeat.untilLabel': 'Until',
   'repeat.untilHint': 'For ever when empty.',
   'repeat.until': (often: string, day: string) => `${often} until ${day}`,

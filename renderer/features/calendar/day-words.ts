@@ -1,6 +1,7 @@
 import { t } from '../../messages/messages.ts'
 import { type Day, dayOf, daysBetween, dayText } from '../../messages/zone.ts'
 import { type Repeat, type RepeatKind, readRepeat, repeats } from './repeat.ts'
+import { ruleWords } from './rule-words.ts'
 
 const WEEK = 7
 
@@ -35,11 +36,11 @@ export const repeatOptions = (own: RepeatKind): { value: RepeatKind; label: stri
   ...(own === 'other' ? [{ value: 'other' as const, label: t('repeat.other') }] : []),
 ]
 
-/** A rule in words; one that the forms do not offer as it is written. Empty for what happens once. */
+/** A rule in words; one that has none as it is written. Empty for what happens once. */
 export function repeatWords(rule: string | undefined, startAt: string, zone: string): string {
   const repeat: Repeat = readRepeat(rule, dayOf(startAt, zone), zone)
   if (!rule || repeat.kind === 'none') return ''
-  if (repeat.kind === 'other') return t('repeat.otherIs', rule)
-  const often = repeatLabel(repeat.kind)
+  const often = repeat.kind === 'other' ? ruleWords(rule) : repeatLabel(repeat.kind)
+  if (often === null) return t('repeat.otherIs', rule)
   return repeat.until ? t('repeat.until', often, dayText(repeat.until, { day: 'numeric', month: 'long', year: 'numeric' })) : often
 }

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { actionWords, callDetails } from '../../renderer/messages/action-words.ts'
+
+test.each([
+  ['add_todo', 'Add to-do'],
+  ['mcp.tools.list-todos', 'List to-dos'],
+  ['http_request', 'HTTP request'],
+  ['setTimer', 'Set timer'],
+  ['getURL', 'Get URL'],
+  ['_', '_'],
+  ['', ''],
+])('%j is called %j', (name, words) => {
+  expect(actionWords(name)).toBe(words)
+})
+
+test('what an action was given is said as a person reads it', () => {
+  const details = callDetails({
+    title: 'Milk',
+    dueAt: '2026-11-22T18:00:00.000Z',
+    list: null,
+    headers: {},
+    tags: ['a', 'b', 'c'],
+    all: true,
+    mine: false,
+    minutes: 3,
+    body: { deep: 1 },
+    note: '',
+  })
+  expect(details.map(([name]) => name)).toEqual(['Title', 'Due at', 'Tags', 'All', 'Mine', 'Minutes', 'Body'])
+  const said = new Map(details)
+  expect(said.get('Due at')).not.toContain('T18')
+  expect(said.get('Due at')).toContain('2026')
+  expect(said.get('Tags')).toBe('a, b, and c')
+  expect([said.get('All'), said.get('Mine'), said.get('Minutes'), said.get('Body')]).toEqual(['yes', 'no', '3', '{"deep":1}'])
+})
+
+test.each([null, undefined, 'text', 3])('%j has no details', (params) => {
+  expect(callDetails(params)).toEqual([])
+})
