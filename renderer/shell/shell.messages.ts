@@ -37,5 +37,5 @@ export const shellMessages = {
   'notFound.title': 'Nothing here',
   'notFound.what': 'There is no page at this address.',
   'notFound.todo': 'It may have been moved or removed, or the address has a slip of the pen.',
-  'notFound.home': 'Go to chat',
+  'notFound.home': 'Go home',
 }

@@ -51,7 +51,7 @@ export const modelsMessages = {
   'models.minutes': (minutes: number) => `about ${number(minutes)} minutes left`,
   'models.hour': 'about an hour left',
   'models.hours': (hours: number) => `about ${number(hours)} hours left`,
-  'models.catalogue': 'To be had',
+  'models.catalogue': 'Models to download',
   'models.catalogueLead': (hub: string) => `Downloaded from ${hub} once you say so, and checked before use.`,
   'models.recommended': 'Recommended',
   'models.licence': (name: string) => `Licence: ${name}`,
