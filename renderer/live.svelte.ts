@@ -105,7 +105,7 @@ export class Live {
     try {
       message = JSON.parse(String(data))
     } catch {
-      return
+      return // no message of ours
     }
     const parsed = ServerMessage.safeParse(message)
     if (!parsed.success) return

@@ -69,7 +69,7 @@ const cached = async (path: string): Promise<Response | undefined> =>
 async function page(request: Request): Promise<Response> {
   const answer = fetch(request)
   const late = new Promise<undefined>((resolve) => setTimeout(resolve, NAVIGATION_MS))
-  const inTime = await Promise.race([answer, late]).catch(() => undefined)
+  const inTime = await Promise.race([answer, late]).catch(() => undefined) // told by `answer` where nothing is kept
   return inTime ?? (await cached(SHELL)) ?? answer
 }
 
@@ -114,7 +114,7 @@ function show(pushed: Pushed): Promise<void> {
   return worker.registration.showNotification(pushed.title, options)
 }
 
-/** Shows it whatever happens, as a push that shows nothing costs the right to them. */
+/** Shows it whatever happens, as a push that shows nothing costs the right to them. One that is not acknowledged comes again. */
 async function received({ data }: Pushing): Promise<void> {
   const pushed = data?.json() as Pushed
   await show(pushed)
@@ -141,6 +141,7 @@ async function clicked({ action, notification }: Clicking): Promise<void> {
   const isOpening = action === '' || action.startsWith('View')
   const said = action === '' ? { path: 'ack', body: { status: 'read' } } : { path: 'action', body: { action } }
   const saying = post(`/api/notifications/${pushed.id}/${said.path}`, said.body)
+  // What is opened shows it as unread where that could not be said.
   if (isOpening) await Promise.all([open(placeOf(pushed)), saying.catch(() => undefined)])
   else await saying.catch(() => show(pushed))
 }

@@ -210,7 +210,7 @@ export function createGuardedFetch({
       if (ends.aborted) throw tooSlow()
       throw refusalIn(error) ?? failed('The other server cannot be reached.', error)
     } finally {
-      dispatcher.destroy().catch(() => undefined)
+      dispatcher.destroy().catch(() => undefined) // the answer is there, or its failure on its way
     }
   }
 }

@@ -1,5 +1,6 @@
 import { createDecipheriv, createECDH, createHmac, createPublicKey, type ECDH, hkdfSync, randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { encryptNotification } from '@block65/webcrypto-web-push'
 import { jwtVerify } from 'jose'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { createGuardedFetch, type GuardedFetch } from '../../server/kit/guarded-fetch.ts'
@@ -7,6 +8,8 @@ import type { NotificationMessage } from '../../server/modules/notifications/pus
 import type { PushersDeps } from '../../server/modules/push/pushers.ts'
 import { type Endpoint, listen } from '../support/listener.ts'
 import { answer, bodyOf, device, message, pushersWith, vapidKeys } from './push-setup.ts'
+
+vi.mock('@block65/webcrypto-web-push', { spy: true })
 
 /** What a browser keeps of a subscription. */
 interface Browser {
@@ -208,6 +211,14 @@ test('keys that are no point of the curve reach nobody', async () => {
   expect(await start().push(device('webpush', token), message())).toBe('dead-token')
   expect(await start().push(device('webpush', 'half a subscr'), message())).toBe('dead-token')
   expect(asked).toEqual([])
+})
+
+test('a message that could not be sealed just now is tried again, and its device is kept', async () => {
+  vi.mocked(encryptNotification).mockRejectedValueOnce(new DOMException('not now', 'OperationError'))
+  const phone = browser()
+  const pushers = start()
+  expect(await pushers.push(device('webpush', phone.token), message())).toBe('retry')
+  expect(await pushers.push(device('webpush', phone.token), message())).toBe('sent')
 })
 
 test('UnifiedPush: as it is to an endpoint alone, encrypted where there are keys', async () => {

@@ -19,7 +19,7 @@ export class Assistant {
   watch(): () => void {
     const ended = new AbortController()
     const look = async () => {
-      const answer = await this.#models.llm(undefined, { signal: ended.signal }).catch(() => null)
+      const answer = await this.#models.llm(undefined, { signal: ended.signal }).catch(() => null) // shown as unknown
       if (ended.signal.aborted) return
       this.status = answer?.status ?? 'unknown'
       this.detail = answer?.detail ?? ''

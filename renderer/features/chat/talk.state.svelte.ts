@@ -216,7 +216,10 @@ export class Talk {
     this.draftKept = this.#deps.drafts.write(this.id ?? NEW_TALK, [...unsent, this.draft].filter(Boolean).join('\n\n'))
   }
 
-  /** Brings the turns in line with what is stored, also where the connection broke after the server took `unsent`. */
+  /**
+   * Brings the turns in line with what is stored, also where the connection broke after the server took `unsent`. Where that cannot be read,
+   * they stay as they are.
+   */
   async #settle(unsent?: Turn): Promise<void> {
     const { title } = this
     const stored = await this.#stored(unsent).catch(() => null)

@@ -41,7 +41,7 @@ export function startChime(): () => void {
     ended.abort()
     clearInterval(repeat)
     clearTimeout(longest)
-    audio.close().catch(() => undefined)
+    audio.close().catch(() => undefined) // it is silent already
   }
   const longest = setTimeout(stop, LONGEST_MS)
   return stop

@@ -62,7 +62,7 @@ export function createOwnerService({ db, household, environmentPassword, onWrite
     async checkPassword(password: string, address: string): Promise<void> {
       tries.take(address)
       await adopting.catch(() => {
-        adopting = adopt()
+        adopting = adopt() // the disk may have been full when it was first tried
         return adopting
       })
       if (!(await verifyPassword(password, row()?.passwordHash ?? null))) throw new AppError(401, 'unauthorized', 'Unauthorized')

@@ -5,7 +5,7 @@ import type { Writable } from 'node:stream'
 export async function writePieces(out: Writable, pieces: AsyncIterable<string>, left: AbortSignal): Promise<void> {
   for await (const piece of pieces) {
     if (left.aborted) return
-    if (!out.write(piece)) await once(out, 'drain', { signal: left }).catch(() => undefined)
+    if (!out.write(piece)) await once(out, 'drain', { signal: left }).catch(() => undefined) // left meanwhile
   }
   out.end()
 }

@@ -62,7 +62,7 @@ export function createMcpServersService({ db, actions, events, secretsKey, versi
     try {
       return key && unsealWith(key, sealedToken)
     } catch {
-      return undefined
+      return undefined // shown as what its server suffers from
     }
   }
 

@@ -14,7 +14,7 @@ export async function exportPerson(chunks: ChunksService, personId: string, { ca
     const text = page.map((chunk) => JSON.stringify(chunk)).join(',\n')
     if (text === '') continue
     if (!body.write(`${isFirst ? '\n' : ',\n'}${text}`))
-      await Promise.race([once(body, 'drain', { signal }), once(body, 'close')]).catch(() => undefined)
+      await Promise.race([once(body, 'drain', { signal }), once(body, 'close')]).catch(() => undefined) // left meanwhile
     isFirst = false
   }
   body.end(']}')

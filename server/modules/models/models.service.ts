@@ -54,7 +54,7 @@ export function createModelsService({ shelf, llm, embedders, settings, choice, m
   let loading: Promise<unknown> = Promise.resolve()
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const done = loading.then(work)
-    loading = done.catch(() => undefined)
+    loading = done.catch(() => undefined) // whoever asked hears of it
     return done
   }
 

@@ -43,7 +43,7 @@ export function createPushing({ db, pushers, events, onFailed }: PushingDeps) {
 
   async function ask(target: PushTarget, row: NotificationRow): Promise<PushOutcome> {
     const limit = new AbortController()
-    const tooLong = wait(LIMIT_MS, 'retry' as const, { ref: false, signal: limit.signal }).catch(() => 'retry' as const)
+    const tooLong = wait(LIMIT_MS, 'retry' as const, { ref: false, signal: limit.signal }).catch(() => 'retry' as const) // cut short, when the answer has come
     const answer = pushers.push(target, messageOf(row)).catch((error: unknown) => {
       onFailed(error)
       return 'retry' as const

@@ -44,7 +44,7 @@ export function createExpoClient({ accessToken, baseUrl, rests }: ExpoClientDeps
       if (rests.isResting(EXPO_REST)) throw new Error('Expo asked to wait')
       return dispatch({ ...options, ...(aim && { origin: aim.origin, path: aim.path(options.path) }) }, listening(handler, rests))
     })
-    const end = () => void agent.destroy().catch(() => undefined)
+    const end = () => void agent.destroy().catch(() => undefined) // what was on its way fails by itself
     signal.addEventListener('abort', end, { once: true })
     try {
       // The library has an undici of its own, an older one; the wrapper speaks its language, the types do not say so.

@@ -38,7 +38,10 @@ export function createWebPushGateway({ provider, fetch, lanes, rests, vapid }: W
     if (!keys) return { headers: { 'content-type': 'application/json' }, body: text }
     const { encryptNotification, vapidHeaders } = await import('@block65/webcrypto-web-push')
     const subscription = { endpoint, keys, expirationTime: null }
-    const body = await encryptNotification(subscription, Buffer.from(text)).catch(() => null)
+    const body = await encryptNotification(subscription, Buffer.from(text)).catch((error: unknown) => {
+      if (error instanceof DOMException && error.name === 'DataError') return null // keys that are no point of the curve
+      throw error
+    })
     if (!body) return null
     const signed = endpoint.startsWith('https:') ? (await vapidHeaders(subscription, vapid.signer())).headers : {}
     return { headers: { ...signed, 'content-type': 'application/octet-stream', 'content-encoding': 'aes128gcm' }, body }

@@ -46,7 +46,7 @@ export function createAuthority({ files, fixed, now = Date.now, log, lookAgainMs
   /** One change at a time: a renewal must not bring back what was removed. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const mine = turn.then(work)
-    turn = mine.catch(() => undefined)
+    turn = mine.catch(() => undefined) // whoever asked hears of it
     return mine
   }
 

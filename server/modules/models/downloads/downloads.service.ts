@@ -117,7 +117,7 @@ export function createDownloadsService({ db, modelsPath, hub, place, publish, lo
   /** Whether the server ended between putting it in its place and writing that down. */
   const isPlaced = async ({ id, name, totalBytes }: ModelDownloadRow): Promise<boolean> => {
     if ((await readPart(partPath(id))).bytes > 0) return false
-    const placed = await stat(join(modelsPath, `${name}.gguf`)).catch(() => null)
+    const placed = await stat(join(modelsPath, `${name}.gguf`)).catch(() => null) // one that cannot be looked at is fetched again
     return placed !== null && placed.size === totalBytes
   }
 
@@ -229,11 +229,15 @@ export function createDownloadsService({ db, modelsPath, hub, place, publish, lo
     return shown(rowOf(row.id))
   }
 
-  /** Removes what belongs to no download any more, such as an import that a crash cut off. */
+  /** Removes what belongs to no download any more, such as an import that a crash cut off. What cannot be removed stops nothing. */
   const tidy = async () => {
     const kept = new Set(db.find(ModelDownloadTable).flatMap(({ id, status }) => (status === 'done' ? [] : [id, `${id}.json`])))
-    const left = await readdir(join(modelsPath, PART_FOLDER)).catch(() => [])
-    for (const entry of left) if (!kept.has(entry)) await rm(join(modelsPath, PART_FOLDER, entry), { recursive: true, force: true })
+    try {
+      const left = await readdir(join(modelsPath, PART_FOLDER))
+      for (const entry of left) if (!kept.has(entry)) await rm(join(modelsPath, PART_FOLDER, entry), { recursive: true, force: true })
+    } catch (err) {
+      if ((err as NodeJS.ErrnoException).code !== 'ENOENT') log.warn({ err }, 'what is left of old downloads cannot be removed')
+    }
   }
 
   return {
@@ -241,7 +245,7 @@ export function createDownloadsService({ db, modelsPath, hub, place, publish, lo
     /** Goes on with a download of the same file if there is one. 409 `model_exists`, 507 `disk_full`. */
     add(wanted: Wanted): Promise<ModelDownload> {
       const added = adding.then(() => add(wanted))
-      adding = added.catch(() => undefined)
+      adding = added.catch(() => undefined) // whoever asked hears of it
       return added
     },
     async pause(id: string): Promise<ModelDownload> {

@@ -103,7 +103,7 @@ async function createAsker({ isPublic, lookup }: HubReach) {
         throw refusalIn(error) ? new HubFault('final', 'The hub sends to an address inside the home network.', error) : unreachable(error)
       }
     },
-    /** What is being received goes on. */
+    /** What is being received goes on, and hears of it by itself where that fails. */
     end: () => void dispatcher.close().catch(() => undefined),
   }
 }
