@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import BetterSqlite3 from 'better-sqlite3'
 import { DataSource, type EntitySchema, type MigrationInterface } from 'typeorm'
 import { isDiskFailure } from './failures.ts'
@@ -22,6 +23,11 @@ export interface Database extends Reader {
   write<T>(work: (tx: Transaction) => T): Promise<T>
   /** Resolves when no write is under way. */
   idle(): Promise<void>
+  /**
+   * Plays the log of writes into the file and empties it, so that what was erased stands in neither any more. While somebody else reads the
+   * log stays; it is emptied at the latest when the database is closed.
+   */
+  emptyLog(): Promise<void>
   /** What was found and done at the start when the file was damaged; null when all was well. */
   damage: string | null
   close(): Promise<void>
@@ -41,6 +47,10 @@ export class NewerDatabaseError extends Error {
     this.name = 'NewerDatabaseError'
   }
 }
+
+/** So often, and so long between, is it tried to empty the log while others read. */
+const LOG_TRIES = 20
+const LOG_WAIT_MS = 50
 
 function migrationsDone(raw: BetterSqlite3.Database): string[] {
   const hasTable = raw.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'migrations'`).get()
@@ -72,6 +82,7 @@ function configure(raw: BetterSqlite3.Database): void {
   raw.pragma('journal_mode = WAL')
   raw.pragma('synchronous = FULL')
   raw.pragma('foreign_keys = ON')
+  raw.pragma('secure_delete = ON') // what is erased is overwritten, not only let go
   raw.pragma('busy_timeout = 0')
   raw.pragma('wal_autocheckpoint = 1000')
   raw.pragma('journal_size_limit = 67108864')
@@ -123,6 +134,14 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     select: rows.select,
     damage,
     idle,
+    async emptyLog() {
+      const isEmptied = () => (raw.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[])[0]?.busy === 0
+      for (let tries = 0; tries < LOG_TRIES; tries += 1) {
+        await idle()
+        if (isEmptied()) return
+        await wait(LOG_WAIT_MS)
+      }
+    },
     async write(work) {
       const then: (() => void)[] = []
       const { insert, update, remove, run } = rows

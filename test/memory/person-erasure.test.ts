@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -84,6 +85,29 @@ test('conversations go too where that is asked for', async () => {
   await family.cleo.api.memory.erasePerson({ params: { id: family.ids.cleo }, query: { conversations: 'true' } })
   expect(await family.cleo.api.chat.list({ query: {} })).toEqual([])
   expect(await outcome(family.cleo.fetch(`/api/chat/conversations/${conversationId}`))).toBe('404 not_found')
+})
+
+/** The files of the house, its database's log among them, in whose bytes the word stands, and how often. */
+function filesWith(word: string): Record<string, number> {
+  const found: Record<string, number> = {}
+  for (const entry of readdirSync(family.house.dataPath, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue
+    const count = readFileSync(join(entry.parentPath, entry.name)).toString('latin1').toLowerCase().split(word).length - 1
+    if (count > 0) found[entry.name] = count
+  }
+  return found
+}
+
+test('of erased words nothing is left on the disk, not even in what the database let go or in its log', async () => {
+  const word = 'quaxelbrot'
+  for (let n = 0; n < 40; n++) {
+    const content = `${word} number ${n} ${'and more of it '.repeat(n * 8)}`
+    await family.cleo.api.memory.addChunk({ body: { source: 'note', content, personId: family.ids.cleo } })
+  }
+  for (let n = 0; n < 5; n++) await say(family.cleo, `Remember that my ${word} has ${n} legs. ${`${word} `.repeat(100 * n)}`)
+  expect(filesWith(word)).not.toEqual({})
+  await family.cleo.api.memory.erasePerson({ params: { id: family.ids.cleo }, query: { conversations: 'true' } })
+  expect(filesWith(word)).toEqual({})
 })
 
 test('nothing at all is left of the words of somebody who has moved out, once their memory is erased', async () => {

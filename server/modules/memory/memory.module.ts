@@ -56,7 +56,7 @@ export function createMemory({ db, events, household, dataPath, resourcesPath, d
     return { personId, deviceName: personId === null ? (db.get(PairedDeviceTable, deviceId)?.name ?? null) : null }
   }
   const recollection = createRecollection({ chunks, facts, household, resourcesPath, tellerIn, onFault })
-  const erasure = createPersonErasure({ household, chunks })
+  const erasure = createPersonErasure({ db, household, chunks })
   const rawFiles = createRawFiles({ dataPath, defaultSoulPath: join(resourcesPath, 'soul.md'), log })
   const rawMemory = async () => ({ soul: await rawFiles.soul(), memory: await rawFiles.memory() })
 

@@ -1,3 +1,4 @@
+import type { Database } from '../../db/database.ts'
 import type { Caller } from '../../kit/caller.ts'
 import { notFound } from '../../kit/errors.ts'
 import type { HouseholdService } from '../household/household.service.ts'
@@ -10,7 +11,15 @@ export type PersonEraser = (personId: string, extent: { conversations: boolean }
 export type PersonErasure = ReturnType<typeof createPersonErasure>
 
 /** Forgets everything remembered of a person, in whatever room it is kept. Each step may be done again after one that was cut off. */
-export function createPersonErasure({ household, chunks }: { household: HouseholdService; chunks: ChunksService }) {
+export function createPersonErasure({
+  db,
+  household,
+  chunks,
+}: {
+  db: Pick<Database, 'emptyLog'>
+  household: HouseholdService
+  chunks: ChunksService
+}) {
   const others: PersonEraser[] = []
 
   return {
@@ -25,6 +34,7 @@ export function createPersonErasure({ household, chunks }: { household: Househol
       // nobody can open the conversations of somebody who has moved out
       for (const eraser of others) erased += await eraser(personId, { conversations: conversations || hasMovedOut })
       if (hasMovedOut && erased === 0) throw notFound('This person')
+      await db.emptyLog()
     },
   }
 }
