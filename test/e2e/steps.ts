@@ -27,6 +27,9 @@ export async function ask(page: Page, text: string, answer: string | RegExp): Pr
 export async function setUp(page: Page, server: ServerProcess, shots: string): Promise<void> {
   const pin = /Setup PIN: (\d{6})/.exec(server.stdout())?.[1] ?? ''
   await page.goto(`http://localhost:${server.port}/`)
+  await page.getByLabel('PIN').fill(pin.slice(1))
+  await page.getByRole('button', { name: 'Go on' }).click()
+  await page.getByText('The PIN has six digits.').waitFor()
   await page.getByLabel('PIN').fill(pin)
   await picture(page, `${shots}-setup`)
   await expectAccessible(page)

@@ -11,7 +11,7 @@ export const memoryMessages = {
   'memory.facts': 'Facts',
   'memory.self': 'Personality',
 
-  'memory.search': 'Search by meaning',
+  'memory.search': 'Find a memory',
   'memory.searchHint': 'Ask as you would ask a person: “where is the spare key?”',
   'memory.add': 'Add a memory',
   'memory.list': 'What is remembered',

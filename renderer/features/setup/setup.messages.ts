@@ -7,6 +7,7 @@ export const setupMessages = {
   'setup.pin.lead': 'Its log shows a PIN of six digits, on the line “Setup PIN”. It proves that you sit at this computer.',
   'setup.pin.label': 'PIN',
   'setup.pin.hint': 'Where the log is: the terminal in which Hearth was started.',
+  'setup.pin.notSix': 'The PIN has six digits.',
   'setup.pin.wrong': 'That is not the PIN. Look at the latest “Setup PIN” line of the log.',
   'setup.pin.wait': (seconds: number) => `Too many tries. The log shows a new PIN; you can enter it in ${clock(seconds)}.`,
   'setup.you.title': 'Who are you?',

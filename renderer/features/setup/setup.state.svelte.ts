@@ -56,7 +56,7 @@ export class SetupState {
   }
 
   #check(step: Step): Errors {
-    if (step === 'pin') return filled({ pin: this.pin })
+    if (step === 'pin') return /^(\d{6})?$/.test(this.pin.trim()) ? filled({ pin: this.pin }) : { pin: t('setup.pin.notSix') }
     if (step === 'you') {
       const missing = MIN_PASSWORD - this.password.length
       return {
