@@ -132,7 +132,13 @@ describe('a model that speaks', () => {
     expect((await ada.api.settings.get()).SERVICE_LLM_MODEL).toBe('good')
     await until(async () => (await llm()).status === 'ok')
     expect(await says()).toContain('sunny')
-    expect(await installed('picture')).toMatchObject({ status: 'error', detail: 'The file is not a GGUF model.', kind: 'chat' })
+    expect(await installed('picture')).toMatchObject({
+      status: 'error',
+      detail: 'The file is not a GGUF model.',
+      kind: 'chat',
+      fit: null,
+      memoryBytes: null,
+    })
   })
 
   test('that still loads can be put aside or deleted; who waits for it hears so', async () => {

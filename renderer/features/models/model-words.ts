@@ -1,4 +1,4 @@
-import type { InstalledModel, ModelDownload } from '../../../server/modules/models/models.contract.ts'
+import type { CatalogueModel, ModelDownload } from '../../../server/modules/models/models.contract.ts'
 import { number, plural } from '../../messages/format.ts'
 import { t } from '../../messages/messages.ts'
 
@@ -18,7 +18,7 @@ export function bytes(value: number): string {
 }
 
 /** How a model sits in this machine, in words. */
-export const fitWords = (fit: InstalledModel['fit']): string => t(`models.fit.${fit}`)
+export const fitWords = (fit: CatalogueModel['fit']): string => t(`models.fit.${fit}`)
 
 /** What remains of a download at its present rate, or nothing where that is not known. */
 export function remaining({

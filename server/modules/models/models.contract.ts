@@ -25,8 +25,8 @@ export const InstalledModel = z
     sizeBytes: z.number(),
     architecture: z.string().nullable(),
     contextTokens: z.number().int().nullable().describe('The longest context it was trained for.'),
-    memoryBytes: z.number().describe('What it needs once it is loaded, about.'),
-    fit: Fit,
+    memoryBytes: z.number().nullable().describe('What it needs once it is loaded, about; null where the file is no model.'),
+    fit: Fit.nullable(),
     status: z.enum(['active', 'loading', 'error', 'idle']),
     detail: z.string().optional().describe('Why it cannot be used, in plain words.'),
   })

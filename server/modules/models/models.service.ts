@@ -85,8 +85,8 @@ export function createModelsService({ shelf, llm, embedders, settings, choice, m
       sizeBytes: model.sizeBytes,
       architecture: model.header?.architecture ?? null,
       contextTokens: model.header?.contextTokens ?? null,
-      memoryBytes: need.usual,
-      fit: fitOf(need, facts, freed),
+      memoryBytes: model.header ? need.usual : null,
+      fit: model.header && fitOf(need, facts, freed),
       ...state,
     }
   }
