@@ -34,11 +34,11 @@ export function paused(row: TimerRow, isPaused: boolean, now: number): TimerRow 
   return { ...row, pausedAt: null, endsAt: iso(now + remainingOf(row, now)) }
 }
 
-/** More time, or less; one that rang runs again for what it is given. With none left it goes on, to ring at once. */
+/** More time, or less; one that rang runs again for what it is given. With none left it rings at once, or, while paused, once it goes on. */
 export function withMore(row: TimerRow, addMs: number, now: number): TimerRow {
   if (row.rangAt !== null && addMs <= 0) return row
   const base = row.rangAt === null ? row : { ...row, rangAt: null, pausedAt: null, endsAt: iso(now) }
-  const endsAt = Math.max(Date.parse(base.endsAt) + addMs, 0)
-  const added = { ...base, endsAt: iso(endsAt), durationMs: Math.max(0, base.durationMs + addMs) }
-  return remainingOf(added, now) > 0 ? added : { ...added, pausedAt: null, endsAt: iso(now) }
+  const added = Math.max(addMs, -remainingOf(base, now))
+  const endsAt = Date.parse(base.endsAt) + added
+  return { ...base, endsAt: iso(endsAt), durationMs: Math.max(0, base.durationMs + added) }
 }

@@ -58,7 +58,7 @@ export const timersContract = {
       {
         name: TimerName.optional(),
         durationMs: Duration.optional().describe('Milliseconds; without it an alarm at `endsAt`.'),
-        endsAt: moment.optional(),
+        endsAt: moment.optional().describe('When an alarm rings; beside `durationMs` it must be when that is over, else 400.'),
         deviceId: z.uuid().optional().describe('Where it rings; here unless stated, another device for admins only.'),
       },
       readOnly,
@@ -72,6 +72,7 @@ export const timersContract = {
     path: '/api/timers/{id}',
     access: 'member',
     summary: 'Name, pause or resume a timer, or give it more or less time; another’s alarm for admins only',
+    description: 'With no time left one that runs rings at once; one that is paused stays so and rings when it goes on.',
     params: ById,
     body: editable(
       { name: TimerName.optional(), paused: z.boolean().optional(), addMs: z.number().int().min(-MAX_MS).max(MAX_MS).optional() },

@@ -20,7 +20,7 @@ export interface TimersDeps {
 export interface NewTimer {
   name?: string | undefined
   durationMs?: number | undefined
-  /** For an alarm; not looked at where there is a duration. */
+  /** For an alarm; beside a duration it has to be when that is over. */
   endsAt?: string | undefined
   /** Here unless stated. */
   deviceId?: string | undefined
@@ -44,6 +44,8 @@ export interface OwnedTimer {
 
 /** More than a household has in hand, few enough to be listed whole. */
 const MAX_TIMERS = 200
+/** So far two clocks may be apart. */
+const AGREE_MS = 60_000
 
 export type TimersService = ReturnType<typeof createTimersService>
 
@@ -64,7 +66,11 @@ export function createTimersService({ db, notifications, events, ringing }: Time
 
   /** How long it runs from `now`. Throws 400. */
   function durationOf({ durationMs, endsAt }: NewTimer, now: number): number {
-    if (durationMs !== undefined) return durationMs
+    if (durationMs !== undefined) {
+      if (endsAt !== undefined && Math.abs(Date.parse(endsAt) - now - durationMs) > AGREE_MS)
+        throw invalid([{ path: 'body.endsAt', message: 'is not when durationMs is over; one of the two is enough' }])
+      return durationMs
+    }
     if (endsAt === undefined) throw invalid([{ path: 'body.durationMs', message: 'or endsAt is needed' }])
     const left = Date.parse(endsAt) - now
     if (left <= 0 || left > MAX_MS) throw invalid([{ path: 'body.endsAt', message: left <= 0 ? 'is over' : 'is more than a year away' }])
@@ -147,7 +153,7 @@ export function createTimersService({ db, notifications, events, ringing }: Time
       return toTimer(row)
     },
 
-    /** Throws 404, 400 for more than a year, 409 for pausing an alarm. Time left below zero rings at once, time for one that rang starts it again. */
+    /** Throws 404, 400 for more than a year, 409 for pausing an alarm. With no time left one that runs rings at once; time for one that rang starts it again. */
     async update(id: string, changes: TimerChanges): Promise<Timer> {
       await db.write((tx) => {
         const row = mustGet(id)
