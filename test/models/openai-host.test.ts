@@ -228,6 +228,31 @@ describe('a host that fails', () => {
     expect(String(failure)).not.toContain('hk_secret')
   })
 
+  /** Writes `piece` as fast as it is read, until nobody reads any more. Resolves how much was taken. */
+  const flood = async (response: ServerResponse, piece: string): Promise<number> => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    const gone = once(response, 'close')
+    let bytes = 0
+    for (; !response.destroyed && bytes < 256 * 1_048_576; bytes += piece.length)
+      if (!response.write(piece)) await Promise.race([once(response, 'drain'), gone])
+    return bytes
+  }
+  const argument = event({ choices: [{ delta: { tool_calls: [{ index: 0, function: { name: 'x', arguments: 'y'.repeat(10_000) } }] } }] })
+  test.each([
+    ['an event that never ends', 'z'.repeat(65_536)],
+    ['an event of many lines', `data: ${'z'.repeat(1_000)}\n`],
+    ['a call that never ends', argument],
+    ['words without end', piece('word '.repeat(2_000))],
+  ])('is cut off after %s', { timeout: 60_000 }, async (_how, endless) => {
+    let taken: Promise<number> | undefined
+    const { baseUrl } = await stub((_body, response) => {
+      taken = flood(response, endless)
+    })
+    const { engine } = await host(baseUrl)
+    await expect(ask(engine, 'hello')).rejects.toMatchObject({ status: 502, code: 'upstream_failed' })
+    expect(await taken).toBeLessThan(32 * 1_048_576)
+  })
+
   test('is reported, retried and found again', async () => {
     const { baseUrl, state, keys } = await stub(whole(piece('here'), ending('stop')), [])
     const { engine, lines } = await host(baseUrl, { apiKey: 'hk_secret' })

@@ -7,8 +7,10 @@ import { CompletionEvent, ModelList } from './openai-wire.ts'
 const WAITS = { listMs: 5_000, firstMs: 120_000, idleMs: 60_000 }
 const MOST_ERROR_BYTES = 4_096
 const MOST_LIST_BYTES = 1_048_576
+/** Of a piece of an answer; one that grows further has no end. */
+const MOST_EVENT_BYTES = 1_048_576
 
-/** Talks to one OpenAI-compatible host. Its failures are AppErrors: 503 unreachable, overloaded, refused or nonsense, 504 silent. */
+/** Talks to one OpenAI-compatible host. Its failures are AppErrors: 503 unreachable, overloaded, refused or nonsense, 502 endless, 504 silent. */
 export interface OpenAiClient {
   models(): Promise<string[]>
   /** Events of one completion until the host says it is done. Throws `signal`'s reason when that aborts. */
@@ -20,6 +22,8 @@ export class ContextExceeded extends Error {}
 
 const unusable = (why: string, cause?: unknown) => new AppError(503, 'model_unavailable', why, { cause })
 const unreachable = (cause: unknown) => unusable('The language model host cannot be reached.', cause)
+/** The host goes on where nobody can need more. */
+export const endless = () => new AppError(502, 'upstream_failed', 'The language model host did not stop.')
 const silent = () => new AppError(504, 'timeout', 'The language model host did not answer in time.')
 const nonsense = (cause?: unknown) => unusable('The language model host gave an answer that makes no sense.', cause)
 
@@ -70,9 +74,13 @@ async function* eventsOf(response: Response, heard: () => void): AsyncGenerator<
   const decoder = new TextDecoder()
   const events: string[] = []
   const parser = createParser({ onEvent: (event) => void events.push(event.data) })
+  let pending = 0
   for await (const chunk of response.body ?? []) {
     heard()
+    pending += chunk.byteLength
+    if (pending > MOST_EVENT_BYTES) throw endless()
     parser.feed(decoder.decode(chunk, { stream: true }))
+    if (events.length > 0) pending = 0
     for (const data of events.splice(0)) {
       if (data === '[DONE]') return
       yield parsed(CompletionEvent, data)

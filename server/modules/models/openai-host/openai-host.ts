@@ -4,7 +4,7 @@ import { fitHistory } from '../llama/llama-history.ts'
 import { LIMITS } from '../llama/llama-protocol.ts'
 import { modelUnavailable } from '../llama/llama-reply.ts'
 import type { Engine, GenerateRequest, GenerateResult, LlmFunction, LlmMessage } from '../llm.ts'
-import { ContextExceeded, createOpenAiClient } from './openai-client.ts'
+import { ContextExceeded, createOpenAiClient, endless } from './openai-client.ts'
 import { type CompletionEvent, calledMessage, completionBody, type ToolCall, type WireMessage } from './openai-wire.ts'
 
 interface HostDeps {
@@ -18,6 +18,8 @@ interface HostDeps {
 /** Rounds of function calls in one reply; a model that goes on calling is cut off. */
 const MOST_ROUNDS = 8
 const MOST_TEXT = 1_048_576
+/** Of the name and arguments of a call, of which there are 64 at most. */
+const MOST_CALL = 65_536
 const LOOK_AGAIN_MS = { ok: 60_000, failed: 5_000 }
 /** Characters of history sent at first; a host that refuses them as too many gets half. */
 const HISTORY_CHARS = 64_000
@@ -37,6 +39,7 @@ function addCalls(calls: ToolCall[], parts: NonNullable<NonNullable<CompletionEv
     if (part.id) call.id = part.id
     call.name += part.function?.name ?? ''
     call.arguments += part.function?.arguments ?? ''
+    if (call.name.length + call.arguments.length > MOST_CALL) throw endless()
   }
 }
 
@@ -160,7 +163,7 @@ export function createOpenAiHost({ baseUrl, apiKey, model, log }: HostDeps): Eng
       const signal = AbortSignal.any([request.signal, limit, stopping.signal])
       let text = ''
       const onText = (piece: string) => {
-        if (text.length + piece.length > MOST_TEXT) throw new AppError(502, 'upstream_failed', 'The language model host did not stop.')
+        if (text.length + piece.length > MOST_TEXT) throw endless()
         text += piece
         request.onText(piece)
       }
