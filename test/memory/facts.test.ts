@@ -73,3 +73,41 @@ test('nothing empty, nothing unknown and nothing too large is kept', async () =>
   expect(await post({ category: 'a', key: 'b', value: 'c'.repeat(20_001) })).toBe('400 validation_failed')
   expect(await post({ category: 'a', key: 'b', value: 'c'.repeat(1_100_000) })).toBe('413 too_large')
 })
+
+const keysOf = async (q: string, category: string) =>
+  (await family.ada.api.memory.list({ query: { q, category } })).entries.map(({ key }) => key)
+const set = (category: string, key: string, value: string) => family.ada.api.memory.set({ body: { category, key, value } })
+
+test('a fact is found while its word is still being typed, and by a whole question; what has the very words comes first', async () => {
+  await set('cellar', 'boilers and their codes', 'see the folder')
+  await set('cellar', 'boiler code', '4711')
+  await set('cellar', 'hedge', 'boil nothing here')
+  expect(new Set(await keysOf('boil', 'cellar'))).toEqual(new Set(['hedge', 'boiler code', 'boilers and their codes']))
+  expect((await keysOf('boil', 'cellar'))[0]).toBe('hedge')
+  expect((await keysOf('boiler co', 'cellar'))[0]).toBe('boiler code')
+  expect((await keysOf('what is the boiler code', 'cellar'))[0]).toBe('boiler code')
+  expect(await keysOf('What is the code of our boiler?', 'cellar')).toContain('boiler code')
+  expect(await keysOf('boiler elephant', 'cellar')).toEqual([])
+  expect(await keysOf('oiler', 'cellar')).toEqual([])
+  await set('cellar', 'who', 'the one and only')
+  expect(await keysOf('who', 'cellar')).toEqual(['who'])
+})
+
+test('a fact is found by its signs, which the index has no word for', async () => {
+  await set('🍕', 'פיצה 🍕', 'on Fridays')
+  await set('signs', '🎸 strings', 'size 10, 🧵 none')
+  for (const q of ['🍕', 'פיצה 🍕', ' 🍕 ']) expect(await keysOf(q, '🍕'), q).toEqual(['פיצה 🍕'])
+  expect(await keysOf('🎸 🧵', 'signs')).toEqual(['🎸 strings'])
+  expect(await keysOf('strings 🎸', 'signs')).toEqual(['🎸 strings'])
+  expect(await keysOf('🎸 🍕', 'signs')).toEqual([])
+  expect(await search('🍕')).toEqual(['on Fridays'])
+})
+
+test('a question of spaces only finds what a list without a question shows, of facts as of memories', async () => {
+  await set('blank', 'something', 'kept')
+  await family.ada.api.memory.addChunk({ body: { source: 'note', content: 'Something is kept' } })
+  const facts = await family.ada.api.memory.list({ query: { q: '  ' } })
+  expect(facts).toEqual(await family.ada.api.memory.list({ query: {} }))
+  const { chunks } = await family.ada.api.memory.chunks({ query: { q: '  ' } })
+  expect(chunks).toEqual((await family.ada.api.memory.chunks({ query: {} })).chunks)
+})
