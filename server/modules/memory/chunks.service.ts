@@ -9,6 +9,7 @@ import type { HouseholdService } from '../household/household.service.ts'
 import { fromStored, type ListFilter, listChunks } from './chunk-list.ts'
 import { type Chunk, memoryCreated, memoryUpdated } from './memory.contract.ts'
 import { type ChunkRow, ChunkTable, ExtractionTable } from './memory.table.ts'
+import { withoutGone } from './origins.ts'
 import { createChunkSearch } from './ranking/chunk-search.ts'
 import type { ChunkVectors } from './vectors/chunk-vectors.ts'
 import { isInSight, ownOf, type Sight, sightOf } from './visibility.ts'
@@ -66,8 +67,6 @@ const EARLIER = `WITH RECURSIVE "earlier" ("id", "seq", "personId") AS (
   UNION SELECT c."id", c."seq", c."personId" FROM "earlier" e JOIN "memory_chunk" c ON c."supersededById" = e."id" AND c."personId" IS e."personId")
   SELECT * FROM "earlier"`
 
-const toChunk = ({ seq: _, ...chunk }: ChunkRow): Chunk => chunk
-
 /** The first line that says something, cut to a hundred characters. */
 export function titleOf(content: string): string {
   const line =
@@ -87,6 +86,9 @@ export function createChunksService({ db, events, household, vectors, resourcesP
   /** People whose memory is being erased, up to which chunk: nothing of it is found any more. */
   const erasing = new Map<string, number>()
   const isErased = ({ personId, seq }: StoredRow) => personId !== null && seq <= (erasing.get(personId) ?? 0)
+
+  const toChunks = (rows: readonly ChunkRow[]): Chunk[] => withoutGone(db, rows).map(({ seq: _, ...chunk }) => chunk)
+  const toChunk = (row: ChunkRow): Chunk => toChunks([row])[0] as Chunk
 
   const stored = (id: string): StoredRow | null => {
     const row = db.first(ChunkTable, { id }) as StoredRow | undefined
@@ -133,7 +135,7 @@ export function createChunksService({ db, events, household, vectors, resourcesP
   const seqOf = (id: string): number =>
     db.select<{ seq: number }>(`SELECT "seq" FROM "memory_chunk" WHERE "id" = ${BOUND_TEXT}`, [id])[0]?.seq ?? 0
 
-  /** Embeds first, so that the row says by what, and writes then. `within` joins the same write. */
+  /** Embeds first, so that the row says by what, and writes then. `within` joins the same write, and keeps it from happening by a throw. */
   async function keep(fields: NewChunk, within: (tx: Transaction, row: ChunkRow) => void = () => undefined): Promise<Chunk> {
     const row = rowOf(fields)
     const embedded = await vectors.embed(row)
@@ -147,11 +149,16 @@ export function createChunksService({ db, events, household, vectors, resourcesP
     return toChunk(row)
   }
 
-  /** Makes an older chunk history, within the write that keeps what contradicts it; false where it is none to be replaced. */
+  /**
+   * Makes an older chunk history, within the write that keeps what contradicts it: that stays pinned and kept in mind as the old one was.
+   * False where it is none to be replaced.
+   */
   function supersede(tx: Transaction, oldId: string, by: ChunkRow): boolean {
     const old = db.first(ChunkTable, { id: oldId }) as StoredRow | undefined
     if (!old || old.supersededById !== null || old.personId !== by.personId) return false
     tx.update(ChunkTable, oldId, { supersededById: by.id, updatedAt: by.createdAt })
+    by.pinned ||= old.pinned
+    by.promoted ||= old.promoted
     vectors.forget(tx, old.seq, old.personId)
     tx.afterCommit(() => events.publish(memoryUpdated, { entryId: oldId, content: old.content }))
     return true
@@ -237,11 +244,10 @@ export function createChunksService({ db, events, household, vectors, resourcesP
       now: new Date(),
       timezone: household.get().household.timezone,
     })
-    return rowsOf(found.map(({ id }) => id))
+    const fitting = rowsOf(found.map(({ id }) => id))
       .filter((row) => isInSight(sight, row.personId))
       .filter((row) => (source === undefined || row.source === source) && (category === undefined || row.category === category))
-      .slice(0, limit)
-      .map(toChunk)
+    return toChunks(fitting.slice(0, limit))
   }
 
   /** Embeds a new text first; false, with nothing changed, where it has become another one meanwhile. */
@@ -267,7 +273,9 @@ export function createChunksService({ db, events, household, vectors, resourcesP
           ([, value]) => value !== undefined,
         ),
       ) as Partial<ChunkRow>
-      const patch: Partial<ChunkRow> = { ...rest, personId, updatedAt: new Date().toISOString() }
+      const given: Partial<ChunkRow> = { ...rest, personId }
+      if (Object.entries(given).every(([key, value]) => now[key as keyof ChunkRow] === value)) return true
+      const patch: Partial<ChunkRow> = { ...given, updatedAt: new Date().toISOString() }
       if (isNewText) {
         patch.embeddingModel = vectors.modelOf(embedded)
         vectors.clear(tx, now.seq, now.personId)
@@ -295,7 +303,7 @@ export function createChunksService({ db, events, household, vectors, resourcesP
     /** Newest first. */
     list(caller: Caller, { personId, ...filter }: ListFilter & { personId?: string | undefined }) {
       const { rows, nextCursor } = listChunks(db, narrowed(caller, personId), filter)
-      return { chunks: rows.filter((row) => !isErased(row as StoredRow)).map(toChunk), nextCursor }
+      return { chunks: toChunks(rows.filter((row) => !isErased(row as StoredRow))), nextCursor }
     },
 
     /** Best first. */
@@ -308,11 +316,10 @@ export function createChunksService({ db, events, household, vectors, resourcesP
     /** What is always to be told, newest first, of the person’s and the household’s own. */
     promotedFor(personId: string | null, limit: number): Chunk[] {
       const sight = ownOf(personId)
-      return db
+      const all = db
         .find(ChunkTable, { promoted: true, supersededById: null }, { order: 'observedAt desc', limit: FILTERED })
         .filter((row) => isInSight(sight, row.personId) && !isErased(row as StoredRow))
-        .slice(0, limit)
-        .map(toChunk)
+      return toChunks(all.slice(0, limit))
     },
 
     /** Throws 404, 403 and 400, and 409 while others go on changing its text. */
@@ -325,7 +332,7 @@ export function createChunksService({ db, events, household, vectors, resourcesP
     history(caller: Caller, id: string): Chunk[] {
       mustSee(caller, id)
       const nearest = earlierThan(id).slice(0, FILTERED)
-      return nearest.flatMap((row) => stored(row.id) ?? []).map(toChunk)
+      return toChunks(nearest.flatMap((row) => stored(row.id) ?? []))
     },
 
     /**
@@ -344,6 +351,17 @@ export function createChunksService({ db, events, household, vectors, resourcesP
       return 0
     },
 
+    /** Keeps again what was removed, with its history (nearest first), under the ids it had. */
+    async keepAgain(chunk: Chunk, earlier: readonly Chunk[]): Promise<void> {
+      const embedded = await vectors.embed(chunk)
+      await db.write((tx) => {
+        for (const each of earlier.toReversed()) tx.insert(ChunkTable, { ...each, seq: null, embeddingModel: '' })
+        tx.insert(ChunkTable, { ...chunk, seq: null, embeddingModel: vectors.modelOf(embedded) })
+        vectors.put(tx, seqOf(chunk.id), chunk.personId, embedded)
+        tx.afterCommit(() => events.publish(memoryCreated, { entryId: chunk.id, category: chunk.category, content: chunk.content }))
+      })
+    },
+
     /** Whose memory it is. Throws 404 where that is somebody else’s or nobody’s. */
     person(caller: Caller, personId: string): { id: string; displayName: string } {
       if (!isInSight(sightOf(caller), personId)) throw notFound('This person')
@@ -358,7 +376,7 @@ export function createChunksService({ db, events, household, vectors, resourcesP
       let cursor: string | undefined
       do {
         const { rows, nextCursor } = listChunks(db, [personId], { history: true, limit: EXPORTED_AT_ONCE, cursor })
-        yield rows.map(toChunk)
+        yield toChunks(rows)
         cursor = nextCursor ?? undefined
         await nextTurn()
       } while (cursor)

@@ -2,11 +2,13 @@ import { z } from 'zod'
 import { type Action, action } from '../../kit/actions.ts'
 import type { Caller } from '../../kit/caller.ts'
 import type { ChunksService } from './chunks.service.ts'
+import type { Forgotten } from './forgotten.ts'
 import type { NoteKeeper } from './notes.ts'
 import type { RecollectionService } from './recollection.ts'
 
 interface MemoryActionsDeps {
   chunks: ChunksService
+  forgotten: Forgotten
   notes: NoteKeeper
   recollection: RecollectionService
 }
@@ -30,7 +32,7 @@ function alsoForgotten(title: string, earlier: number): string {
 }
 
 /** What can be done with memory by saying so. */
-export function memoryActions({ chunks, notes, recollection }: MemoryActionsDeps): Action[] {
+export function memoryActions({ chunks, forgotten, notes, recollection }: MemoryActionsDeps): Action[] {
   return [
     action({
       name: 'remember',
@@ -51,7 +53,7 @@ export function memoryActions({ chunks, notes, recollection }: MemoryActionsDeps
           conversationId,
           sparesKept: origin === 'model' || origin === 'mcp',
         })
-        const before = replaced ? ` Before, it was: ${replaced.content}` : ''
+        const before = replaced ? `${stopBehind(chunk.title)}Before, it was: ${replaced.content}` : ''
         // on a shared device nobody knows who “my” is
         const nobodys =
           caller.personId === null && forWhom === undefined && FIRST_PERSON.test(text)
@@ -66,11 +68,16 @@ export function memoryActions({ chunks, notes, recollection }: MemoryActionsDeps
       input: z.strictObject({
         query: z.string().trim().min(1).max(4_000).describe('What is asked about.'),
         limit: z.number().int().min(1).max(20).default(5),
+        purpose: z
+          .enum(['answer', 'about', 'forget', 'newest'])
+          .optional()
+          .describe('To answer unless stated; else all that is about it, all that would be forgotten, or what was noted down last.'),
       }),
       risk: 'low',
-      async run({ query, limit }, { caller }) {
-        const recalled = await recollection.recall(caller, query, limit)
-        return { output: recalled.answer ?? 'I know nothing about that.', data: recalled }
+      async run({ query, limit, purpose }, { caller }) {
+        const recalled = await recollection.recall(caller, query, limit, purpose)
+        const listed = purpose && purpose !== 'answer' ? recalled.chunks.map(({ title }) => title).join('\n') : ''
+        return { output: recalled.answer ?? (listed || 'I know nothing about that.'), data: recalled }
       },
     }),
     action({
@@ -79,10 +86,20 @@ export function memoryActions({ chunks, notes, recollection }: MemoryActionsDeps
       input: z.strictObject({ chunkId: z.uuid() }),
       risk: 'low',
       modelAsks: true,
+      about: ({ chunkId }, { caller }) => chunks.get(caller, chunkId).title,
       async run({ chunkId }, { caller }) {
-        const { title } = chunks.get(caller, chunkId)
-        const earlier = await chunks.remove(caller, chunkId)
-        return { output: `I have forgotten: ${title}${alsoForgotten(title, earlier)}`, data: { chunkId, earlier } }
+        const { title, earlier, canUndo } = await forgotten.forget(caller, chunkId)
+        return { output: `I have forgotten: ${title}${alsoForgotten(title, earlier)}`, data: { chunkId, earlier, canUndo } }
+      },
+    }),
+    action({
+      name: 'remember_again',
+      description: 'Bring back a remembered text that was forgotten a few minutes ago.',
+      input: z.strictObject({ chunkId: z.uuid() }),
+      risk: 'low',
+      async run({ chunkId }, { caller }) {
+        const { title } = await forgotten.restore(caller, chunkId)
+        return { output: `I remember again: ${title}`, data: { chunkId } }
       },
     }),
   ]

@@ -10,6 +10,7 @@ import { PairedDeviceTable } from '../paired-devices/paired-devices.table.ts'
 import { createChunksService } from './chunks.service.ts'
 import type { Embedder } from './embedder.ts'
 import { createFactsService } from './facts.service.ts'
+import { createForgotten } from './forgotten.ts'
 import { memoryActions } from './memory.actions.ts'
 import { memoryContract } from './memory.contract.ts'
 import { memoryBlock } from './memory-block.ts'
@@ -49,6 +50,7 @@ export function createMemory({ db, events, household, dataPath, resourcesPath, d
   const onFault = (err: unknown) => log.warn({ err }, 'the word vectors cannot be read; memory is found by its words alone')
   const chunks = createChunksService({ db, events, household, vectors, resourcesPath, onFault })
   const notes = createNoteKeeper({ db, chunks })
+  const forgotten = createForgotten({ chunks })
   function tellerIn(conversationId: string) {
     const conversation = db.get(ConversationTable, conversationId)
     if (!conversation) return null
@@ -56,7 +58,14 @@ export function createMemory({ db, events, household, dataPath, resourcesPath, d
     return { personId, deviceName: personId === null ? (db.get(PairedDeviceTable, deviceId)?.name ?? null) : null }
   }
   const recollection = createRecollection({ chunks, facts, household, resourcesPath, tellerIn, onFault })
-  const erasure = createPersonErasure({ db, household, chunks })
+  const erasable = {
+    ...chunks,
+    async erase(personId: string) {
+      forgotten.drop(personId)
+      return chunks.erase(personId)
+    },
+  }
+  const erasure = createPersonErasure({ db, household, chunks: erasable })
   const rawFiles = createRawFiles({ dataPath, defaultSoulPath: join(resourcesPath, 'soul.md'), log })
   const rawMemory = async () => ({ soul: await rawFiles.soul(), memory: await rawFiles.memory() })
 
@@ -98,7 +107,7 @@ export function createMemory({ db, events, household, dataPath, resourcesPath, d
         erasePerson: ({ params, query }, { caller }) => erasure.erase(caller, params.id, query),
       }),
     ],
-    actions: memoryActions({ chunks, notes, recollection }),
+    actions: memoryActions({ chunks, forgotten, notes, recollection }),
     start: vectors.start,
     stop: vectors.stop,
   }

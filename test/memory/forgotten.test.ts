@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Chunk } from '../../server/modules/memory/memory.contract.ts'
+import { runAs } from '../support/action-calls.ts'
+import { type Family, startFamily } from './family.ts'
+
+let family: Family
+let ada: ReturnType<typeof runAs>
+let ben: ReturnType<typeof runAs>
+beforeAll(async () => {
+  family = await startFamily()
+  ada = runAs(family.house, { deviceId: family.ada.id, personId: family.ids.ada })
+  ben = runAs(family.house, { deviceId: family.ben.id, personId: family.ids.ben })
+})
+afterAll(() => family[Symbol.asyncDispose]())
+
+const remember = async (content: string) => ((await ada('remember', { content })).data as { chunk: Chunk }).chunk
+const recalled = async (query: string, purpose: string, ask = ada) =>
+  ((await ask('recall', { query, purpose, limit: 20 })).data as { chunks: Chunk[] }).chunks.map(({ content }) => content)
+const answer = async (ask: typeof ada, query: string) => ((await ask('recall', { query })).data as { answer: string | null }).answer
+
+test('what was forgotten comes back as it was, with its history, for whoever might see it', async () => {
+  const first = await remember('my bicycle code is 1111')
+  const { id } = await remember('my bicycle code is 2222')
+  const before = await family.ada.api.memory.chunk({ params: { id } })
+  expect((await ada('forget', { chunkId: id })).data).toMatchObject({ earlier: 1, canUndo: true })
+  expect(await answer(ada, 'what is my bicycle code')).toBeNull()
+  await expect(ben('remember_again', { chunkId: id })).rejects.toMatchObject({ status: 404 })
+  expect((await ada('remember_again', { chunkId: id })).output).toBe('I remember again: my bicycle code is 2222')
+  expect(await family.ada.api.memory.chunk({ params: { id } })).toEqual(before)
+  expect(await answer(ada, 'what is my bicycle code')).toContain('2222')
+  const { chunks } = await family.ada.api.memory.chunkHistory({ params: { id } })
+  expect(chunks.map((chunk) => chunk.id)).toEqual([first.id])
+  await expect(ada('remember_again', { chunkId: id })).rejects.toMatchObject({ status: 404 })
+  await expect(ada('remember_again', { chunkId: randomUUID() })).rejects.toMatchObject({ status: 404 })
+})
+
+test('what a person wants erased does not come back', async () => {
+  const { id } = await remember('my diary is under the stairs')
+  await ada('forget', { chunkId: id })
+  await family.ada.api.memory.erasePerson({ params: { id: family.ids.ada }, query: {} })
+  await expect(ada('remember_again', { chunkId: id })).rejects.toMatchObject({ status: 404 })
+})
+
+test('all that is clearly about something is found at once, newest first', async () => {
+  await remember('the boiler was serviced in May')
+  await remember('the boiler code is 4711')
+  await remember('the boiler hums at night')
+  await remember('the radiator key is in the drawer')
+  for (const purpose of ['about', 'forget']) {
+    expect(await recalled('the boiler', purpose), purpose).toEqual([
+      'the boiler hums at night',
+      'the boiler code is 4711',
+      'the boiler was serviced in May',
+    ])
+  }
+  expect(await recalled('the boiler code', 'forget')).toEqual(['the boiler code is 4711'])
+  expect(await recalled('anything', 'newest')).toHaveLength(4)
+  expect((await recalled('anything', 'newest'))[0]).toBe('the radiator key is in the drawer')
+})
+
+test('of a person only what bears on the question is about it', async () => {
+  await remember('Cleo is allergic to peanuts')
+  await remember("Cleo's school starts at 8:50")
+  expect(await recalled("what's cleo's favourite colour", 'about')).toEqual([])
+  expect(await recalled('can cleo eat peanut butter', 'about')).toEqual(['Cleo is allergic to peanuts'])
+  expect(await recalled('cleo', 'about')).toHaveLength(2)
+})
+
+test('what is another’s by what it says is no answer', async () => {
+  await ben('remember', { content: 'bens shoe size is 43' })
+  const tablet = runAs(family.house, { deviceId: family.shared.id })
+  await tablet('remember', { content: 'my shoe size is 44' })
+  expect(await answer(tablet, 'what is my shoe size')).toBeNull()
+  expect(await answer(ada, 'what is my shoe size')).toBeNull()
+  expect(await answer(ada, "what is Cleo's shoe size")).toBeNull()
+  expect(await answer(ada, "what is Ben's shoe size")).toContain('43')
+  expect(await answer(ben, 'what is my shoe size')).toContain('43')
+})
+
+test('a question is understood without its apostrophe, in German by its word too', async () => {
+  await remember('the keys are in the drawer')
+  await remember('our plumber is Mr Finch')
+  await remember('Cleo ist allergisch gegen Erdnüsse')
+  expect(await answer(ada, 'wheres my keys')).toContain('drawer')
+  expect(await answer(ada, 'whos our plumber')).toContain('Finch')
+  expect(await answer(ada, 'wogegen ist Cleo allergisch')).toContain('Erdnüsse')
+})
