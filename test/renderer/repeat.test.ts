@@ -59,7 +59,7 @@ test('rules are said in words, and as they are where there are none', () => {
   const at = `${START}T09:00:00.000Z`
   expect(repeatWords('FREQ=WEEKLY', at, ZONE)).toBe('Every week')
   expect(repeatWords('FREQ=DAILY;UNTIL=20261130', at, ZONE)).toMatch(/^Every day until .*30.*2026|^Every day until .*2026/)
-  expect(repeatWords('FREQ=YEARLY;BYWEEKNO=20', at, ZONE)).toContain('FREQ=YEARLY;BYWEEKNO=20')
+  expect(repeatWords('FREQ=YEARLY;BYWEEKNO=20', at, ZONE)).toBe('Repeats by a rule of its own')
   expect(repeatWords(undefined, at, ZONE)).toBe('')
 })
 

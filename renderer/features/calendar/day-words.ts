@@ -36,11 +36,14 @@ export const repeatOptions = (own: RepeatKind): { value: RepeatKind; label: stri
   ...(own === 'other' ? [{ value: 'other' as const, label: t('repeat.other') }] : []),
 ]
 
-/** A rule in words; one that has none as it is written. Empty for what happens once. */
-export function repeatWords(rule: string | undefined, startAt: string, zone: string): string {
-  const repeat: Repeat = readRepeat(rule, dayOf(startAt, zone), zone)
-  if (!rule || repeat.kind === 'none') return ''
-  const often = repeat.kind === 'other' ? ruleWords(rule) : repeatLabel(repeat.kind)
-  if (often === null) return t('repeat.otherIs', rule)
-  return repeat.until ? t('repeat.until', often, dayText(repeat.until, { day: 'numeric', month: 'long', year: 'numeric' })) : often
+/** How something repeats in words; empty for what happens once. */
+export function sayRepeat({ kind, until, rule = '' }: Repeat): string {
+  if (kind === 'none') return ''
+  const often = kind === 'other' ? ruleWords(rule) : repeatLabel(kind)
+  if (often === null) return t('repeat.otherIs')
+  return until ? t('repeat.until', often, dayText(until, { day: 'numeric', month: 'long', year: 'numeric' })) : often
 }
+
+/** A rule in words. Empty for what happens once. */
+export const repeatWords = (rule: string | undefined, startAt: string, zone: string): string =>
+  sayRepeat(readRepeat(rule, dayOf(startAt, zone), zone))

@@ -8,6 +8,8 @@ export interface Repeat {
   kind: RepeatKind
   /** The last day it may happen on; null for ever. */
   until: Day | null
+  /** Of `other`, as it was made. */
+  rule?: string
 }
 
 const WEEKDAYS = 'MO,TU,WE,TH,FR'
@@ -62,11 +64,12 @@ export function readRepeat(rule: string | undefined, start: Day, zone: string): 
   const until = readUntil(parts.find((part) => /^UNTIL=/i.test(part))?.slice(6) ?? '', zone)
   const rest = sorted(parts.filter((part) => !/^UNTIL=/i.test(part)).join(';'))
   const kind = repeats.find((candidate) => spellings(candidate, start).some((spelling) => sorted(spelling) === rest))
-  return { kind: kind ?? 'other', until }
+  return kind ? { kind, until } : { kind: 'other', until, rule }
 }
 
-/** A rule (RFC 5545, without its prefix) for something that begins on `start`; null for what happens once. `other` has none. */
-export function writeRepeat({ kind, until }: Repeat, start: Day, zone: string, allDay: boolean): string | null {
+/** A rule (RFC 5545, without its prefix) for something that begins on `start`; null for what happens once. */
+export function writeRepeat({ kind, until, rule: own }: Repeat, start: Day, zone: string, allDay: boolean): string | null {
+  if (kind === 'other') return own ?? null
   const [rule] = spellings(kind, start)
   if (!rule) return null
   return until ? `${rule};UNTIL=${allDay ? until.replaceAll('-', '') : endOf(until, zone)}` : rule

@@ -12,6 +12,7 @@ import { bySoonest, listKey, SHOPPING } from './todo-words.ts'
 
 type Deps = Pick<Hearth, 'client' | 'toasts' | 'live'>
 type TodoEdit = Parameters<Deps['client']['todos']['update']>[0]['body']
+type NewTodo = Parameters<Deps['client']['todos']['create']>[0]['body']
 
 const REFRESH_MS = 60_000
 /** What was ticked stays where it is for that long after the last tick, so that nothing moves under the thumb. */
@@ -179,6 +180,12 @@ export class TodosState {
       this.#failed(todo, error)
     }
     if (this.done.value) void this.done.load()
+  }
+
+  /** Rejects where the server refuses it. */
+  async addWhole(body: NewTodo): Promise<void> {
+    const todo = await this.#deps.client.todos.create({ body })
+    this.#set([...this.#open.filter(({ id }) => id !== todo.id), todo])
   }
 
   /** Rejects where the server refuses it. */
