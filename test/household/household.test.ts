@@ -223,3 +223,11 @@ test('control characters are no part of a name', async () => {
   expect(persons[1]).toMatchObject({ displayName: 'B en', aliases: ['Be'] })
   expect((await put({ ...base, persons: [{ displayName: '\0\u0001' }] })).status).toBe(400)
 })
+
+test('a name is kept in one spelling, however its accents were typed', async () => {
+  const typed = 'Zoë Müller'.normalize('NFD')
+  const { persons } = await ada.api.household.replace({
+    body: { ...base, persons: [{ displayName: 'Ada' }, { displayName: typed, aliases: ['Zoé'.normalize('NFD')] }] },
+  })
+  expect(persons[1]).toMatchObject({ displayName: 'Zoë Müller'.normalize('NFC'), aliases: ['Zoé'.normalize('NFC')] })
+})

@@ -106,3 +106,29 @@ test('what was another’s before it was given away stays theirs alone', async (
   expect(await family.ben.api.memory.chunk(of(first))).toMatchObject({ content: 'My safe code is 1111', supersededById: null })
   expect((await search(family.ben, 'safe code'))[0]).toBe('My safe code is 1111')
 })
+
+test('what is remembered anew stays pinned and kept in mind where the old one was', async () => {
+  const { chunk: pinned } = await family.ada.api.memory.addChunk({
+    body: { source: 'note', content: 'The loft code is 1111', pinned: true, promoted: true },
+  })
+  const [newer] = await keep(family.ada, 'The loft code is 2222')
+  expect(await history(family.ada, newer)).toEqual([pinned.content])
+  expect(await family.ada.api.memory.chunk(of(newer))).toMatchObject({ pinned: true, promoted: true })
+  const [plain] = await keep(family.ada, 'The hut code is 1111', 'The hut code is 2222')
+  expect(await family.ada.api.memory.chunk(of(plain))).toMatchObject({ pinned: false, promoted: false })
+})
+
+test('a change that changes nothing leaves a memory as it is', async () => {
+  const heard: string[] = []
+  const { memoryUpdated } = await import('../../server/modules/memory/memory.contract.ts')
+  const [id = ''] = await keep(family.ada, 'The porch lamp has a timer')
+  const before = await family.ada.api.memory.chunk(of(id))
+  const off = family.house.app.events.on(memoryUpdated, ({ entryId }) => void heard.push(entryId))
+  for (const body of [{}, { content: before.content, pinned: false }, before])
+    expect(await family.ada.api.memory.updateChunk({ ...of(id), body })).toEqual(before)
+  expect(heard).toEqual([])
+  const after = await family.ada.api.memory.updateChunk({ ...of(id), body: { pinned: true } })
+  off()
+  expect(after.updatedAt > before.updatedAt).toBe(true)
+  expect(heard).toEqual([id])
+})
