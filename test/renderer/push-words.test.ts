@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { buttonsFor, placeOf } from '../../renderer/features/notifications/notification-words.ts'
+import { buttonsFor, placeOf, urgentFirst } from '../../renderer/features/notifications/notification-words.ts'
 import { isSameKey, keyBytes } from '../../renderer/features/notifications/push-key.ts'
 
 it('tells whether a browser was signed up with the key that the server has now', () => {
@@ -24,4 +24,10 @@ it('leads to what a notification is about, where one may go there', () => {
   expect(placeOf({ data: { todoId: 'a' } }, false)).toBeNull()
   expect(placeOf({ data: { url: 'https://elsewhere.example' } }, true)).toBeNull()
   expect(placeOf({}, true)).toBeNull()
+})
+
+it('keeps what is critical before all that came later', () => {
+  const levels = ['info', 'critical', 'warning', 'critical', 'info'] as const
+  const came = levels.map((level, index) => ({ level, index }))
+  expect(urgentFirst(came).map(({ index }) => index)).toEqual([1, 3, 0, 2, 4])
 })

@@ -31,3 +31,7 @@ export function placeOf({ data }: { data?: Record<string, string> | undefined },
 
 /** A count as a badge has room for it. */
 export const badge = (count: number): string => (count > 99 ? t('notifications.many') : String(count))
+
+/** As they came, but for what is critical, which nothing later may push out of sight. */
+export const urgentFirst = <N extends Pick<Notification, 'level'>>(notifications: readonly N[]): N[] =>
+  notifications.toSorted((a, b) => Number(b.level === 'critical') - Number(a.level === 'critical'))
