@@ -59,10 +59,19 @@ export function firstWeekday(tag: string = navigator.language): number {
   return (locale.getWeekInfo?.() ?? locale.weekInfo)?.firstDay ?? 1
 }
 
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+/** Made once, since making one takes longer than a hundred times of writing with it. */
+function formatOf(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const key = JSON.stringify(options)
+  const format = formats.get(key) ?? new Intl.DateTimeFormat(undefined, options)
+  formats.set(key, format)
+  return format
+}
+
 /** A day as the reader's locale writes it. */
 export const dayText = (day: Day, options: Intl.DateTimeFormatOptions = { weekday: 'long', day: 'numeric', month: 'long' }): string =>
-  new Intl.DateTimeFormat(undefined, { ...options, timeZone: 'UTC' }).format(new Date(day))
+  formatOf({ ...options, timeZone: 'UTC' }).format(new Date(day))
 
 /** A time of day in a zone as the reader's locale writes it. */
-export const timeText = (at: Moment, zone: string): string =>
-  new Intl.DateTimeFormat(undefined, { timeStyle: 'short', timeZone: zone }).format(new Date(at))
+export const timeText = (at: Moment, zone: string): string => formatOf({ timeStyle: 'short', timeZone: zone }).format(new Date(at))

@@ -1,13 +1,15 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import {
   addDays,
   addMonths,
   dayOf,
   daysBetween,
+  dayText,
   firstWeekday,
   instant,
   startOfWeek,
   timeOf,
+  timeText,
   weekday,
 } from '../../renderer/messages/zone.ts'
 
@@ -54,4 +56,16 @@ test('weeks begin where the reader’s do', () => {
   expect(startOfWeek('2026-11-22', 7)).toBe('2026-11-22')
   expect(startOfWeek('2026-11-16', 1)).toBe('2026-11-16')
   expect([firstWeekday('en-GB'), firstWeekday('en-US')]).toEqual([1, 7])
+})
+
+test('hundreds of days and times are written with a format or two', () => {
+  const made = vi.spyOn(Intl, 'DateTimeFormat')
+  for (let at = 0; at < 400; at += 1) {
+    const day = addDays('2026-11-21', at)
+    dayText(day)
+    dayText(day, { month: 'short', day: 'numeric' })
+    timeText(`${day}T12:00:00Z`, 'Pacific/Auckland')
+  }
+  expect(made.mock.calls.length).toBeLessThanOrEqual(3)
+  made.mockRestore()
 })

@@ -96,6 +96,18 @@ test('several things go onto the list one by one, and are told at once', async (
   ])
 })
 
+test('emoji stay with what they were said with', async () => {
+  offer('add_todo', {})
+  expect((await ask('put 🧀 and Käse on the shopping list'))?.text).toBe('Added 🧀 and Käse to the Groceries list.')
+  expect((await ask('add 🥛 milk and eggs 🥚🍳 to the shopping list'))?.text).toBe('Added 🥛 milk and eggs 🥚🍳 to the Groceries list.')
+  expect(runs.map(({ params }) => (params as { title: string }).title)).toEqual(['🧀', 'Käse', '🥛 milk', 'eggs 🥚🍳'])
+  await ask('remind me tomorrow at 5 to hug 👩‍👧 everyone ❤️')
+  expect(runs.at(-1)?.params).toMatchObject({ title: 'hug 👩‍👧 everyone ❤️' })
+  locale = 'de-DE'
+  await ask('Setz Äpfel 🍏 auf die Einkaufsliste')
+  expect(runs.at(-1)?.params).toMatchObject({ title: 'Äpfel 🍏' })
+})
+
 test('a reminder is for whom it is meant', async () => {
   offer('add_todo', {})
   expect((await ask('remind Maja tomorrow at 5 to feed the fish'))?.text).toBe('I will remind Maja tomorrow at 17:00: feed the fish.')
@@ -327,6 +339,17 @@ test('of several days every reminder is told with its day, of one with its time'
   expect((await ask('Was steht nächste Woche an?'))?.text).toBe(
     'Erinnerungen: water the ferns, am Montag, 23. November um 17:00; bins, am Freitag, 27. November um 07:30.',
   )
+})
+
+test('of this week nothing is told that is over', async () => {
+  offer('list_events', [])
+  await ask("what's on this week")
+  expect(runs[0]?.params).toEqual({ from: '2026-11-20T23:00:00.000Z', to: '2026-11-22T23:00:00.000Z' })
+  await ask("what's on next week")
+  expect(runs[1]?.params).toEqual({ from: '2026-11-22T23:00:00.000Z', to: '2026-11-29T23:00:00.000Z' })
+  locale = 'de-DE'
+  await ask('Was steht diese Woche an?')
+  expect(runs[2]?.params).toEqual(runs[0]?.params)
 })
 
 test('what began before is told on the first day that was asked about', async () => {

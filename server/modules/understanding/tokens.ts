@@ -34,12 +34,20 @@ export function tokenize(text: string, expansions: ReadonlyMap<string, readonly 
   return { text, tokens, ends }
 }
 
-/** What was said from one token up to another, without the quotes around it and the stops behind it. */
+/** So much of what stands beside a word is looked at for emoji. */
+const MOST_BESIDE = 40
+const PICTURES = String.raw`(?:\p{Extended_Pictographic}|\p{Regional_Indicator})[\p{Emoji_Modifier}\u200d\ufe0f\p{Extended_Pictographic}\p{Regional_Indicator}\s]*`
+const PICTURES_BEFORE = new RegExp(`${PICTURES}$`, 'u')
+const PICTURES_BEHIND = new RegExp(String.raw`^\s*${PICTURES}`, 'u')
+
+/** What was said from one token up to another with the emoji beside it, without the quotes around it and the stops behind it. */
 export function said({ text, tokens }: Sentence, from: number, to: number): string {
   const [first, last] = [tokens[from], tokens[to - 1]]
   if (!first || !last) return ''
-  const whole = text.slice(first.start, last.end)
+  const before = PICTURES_BEFORE.exec(text.slice(tokens[from - 1]?.end ?? 0, first.start).slice(-MOST_BESIDE))?.[0].length ?? 0
+  const behind = PICTURES_BEHIND.exec(text.slice(last.end, tokens[to]?.start).slice(0, MOST_BESIDE))?.[0].length ?? 0
+  const whole = text.slice(first.start - before, last.end + behind)
   // `AA batteries (x4)`
-  const isOpen = whole.lastIndexOf('(') > whole.lastIndexOf(')') && text.slice(last.end).startsWith(')')
+  const isOpen = whole.lastIndexOf('(') > whole.lastIndexOf(')') && text.slice(last.end + behind).startsWith(')')
   return (isOpen ? `${whole})` : whole).replaceAll(/\s+/g, ' ').trim()
 }

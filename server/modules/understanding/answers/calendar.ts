@@ -1,13 +1,20 @@
+import type { DateTime } from 'luxon'
 import { z } from 'zod'
+import { closest } from '../../../kit/closest.ts'
 import { AppError } from '../../../kit/errors.ts'
 import { CalendarEvent } from '../../calendar/calendar.contract.ts'
 import { type AnswerHelp, type Answers, given, type Slots, text } from './answer.ts'
+import { recollect } from './memory.ts'
 
 const Events = z.array(CalendarEvent)
 const Removed = CalendarEvent.extend({ occurrenceOnly: z.boolean().optional() })
 const Reminders = z.object({ items: z.array(z.object({ title: z.string(), remindAt: z.string() })) })
+const Dated = z.object({ items: z.array(z.object({ title: z.string(), dueAt: z.string().optional(), remindAt: z.string().optional() })) })
 const NONE = 'cannot_calendar'
 const AHEAD_DAYS = 90
+const YEAR_DAYS = 366
+const BACK_DAYS = 90
+const MAX_QUERY = 1_000
 const MOST_SAID = 12
 
 async function between(from: string, to: string, { run }: AnswerHelp): Promise<CalendarEvent[]> {
@@ -77,19 +84,54 @@ async function add({ title, startAt, endAt, allDay, recurrence, personId }: Slot
   return recurrence ? `${said} ${speech.say('comes_again')}` : said
 }
 
+/** An event by what it is called, for whom it is left out where it says so by itself. */
+function eventNamed({ query, about, aboutId }: Slots, events: readonly CalendarEvent[]): CalendarEvent | null {
+  const title = (event: CalendarEvent) => event.title
+  const ofPerson = events.filter(({ personId }) => personId !== undefined && personId === aboutId)
+  const named = text(about)
+  const ways = named === '' ? [] : [`${named}'s ${text(query)}`, `${named} ${text(query)}`, `${text(query)} ${named}`, `${text(query)} for ${named}`]
+  const found = ways.map((way) => closest(way, events, title)).find((event) => event !== null)
+  return found ?? (named === '' ? closest(text(query), events, title) : closest(text(query), ofPerson, title))
+}
+
+/** When something is that has a name: an event to come, what is to be done, an event that is over. */
+async function whenIs(slots: Slots, help: AnswerHelp): Promise<string | null> {
+  const { speech, run, has } = help
+  if (!has('list_events')) return null
+  const now = speech.now()
+  const at = (days: number) => now.plus({ days }).toUTC().toISO() ?? ''
+  const coming = eventNamed(slots, await between(at(0), at(YEAR_DAYS), help))
+  if (coming) return speech.say('event_is', told(coming, help))
+  if (has('list_todos')) {
+    const { data } = await run('list_todos', { status: 'open' }, NONE)
+    const timed = Dated.safeParse(data).data?.items.filter(({ dueAt, remindAt }) => dueAt ?? remindAt) ?? []
+    const todo = closest([text(slots.about), text(slots.query)].join(' ').trim(), timed, ({ title }) => title)
+    if (todo) return speech.say('event_is', { title: todo.title, time: speech.moment(todo.dueAt ?? todo.remindAt ?? '') })
+  }
+  const over = eventNamed(slots, (await between(at(-BACK_DAYS), at(0), help)).toReversed())
+  return over && speech.say('event_was', told(over, help))
+}
+
 export const calendarAnswers: Answers = {
   event_add: add,
   event_named: add,
   async event_ask({ from, to }, help) {
     const now = help.speech.now()
-    const start = text(from) || now.toUTC().toISO() || ''
-    const end = text(to) || now.plus({ days: 7 }).toUTC().toISO() || ''
+    const iso = (at: DateTime) => at.toUTC().toISO() ?? ''
+    const end = text(to) || iso(now.plus({ days: 7 }))
+    const today = iso(now.startOf('day'))
+    const asked = text(from) || iso(now)
+    // Of a week that has begun, the days that are over are not meant.
+    const start = asked < today && end > today ? today : asked
     const events = await between(start, end, help)
     const reminders = await remindersIn(start, end, help)
     return [events.length === 0 && reminders === '' ? help.speech.say('nothing_on') : say(events, start, help), reminders]
       .filter(Boolean)
       .join(' ')
   },
+  /** What neither calendar nor to-dos know may be remembered. */
+  when_is: async (slots, help) =>
+    (await whenIs(slots, help)) ?? recollect(help.text.replaceAll(/\s+/g, ' ').trim().slice(0, MAX_QUERY), help),
   event_remove: (slots, help) => finding(slots, help, () => remove(slots, help)),
   /** What is no event may be something else. */
   async event_cancel(slots, help) {
