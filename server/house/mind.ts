@@ -123,7 +123,14 @@ export function createMind({
     isBusy: () => replies.isBusy(),
     log,
   })
-  const replies = createRepliesService({ db, conversations, answering, learnFrom: learning.learnFrom, events })
+  const replies = createRepliesService({
+    db,
+    conversations,
+    answering,
+    learnFrom: learning.learnFrom,
+    onUntold: (err) => log.warn({ err }, 'what came of a decision could not be told'),
+    events,
+  })
   memory.erasure.join((personId) => eraseRunsOf(db, personId))
   memory.erasure.join(createEraseConversations({ db, stopReply: replies.stopReply }))
 

@@ -25,14 +25,14 @@ function offered(names: string[], ran: string[] = []) {
         },
       }),
     )
-  return createTools({ actions }).functionsFor('c', 'water the garden', call, async () => undefined)
+  return createTools({ actions }).functionsFor({ conversationId: 'c', text: 'water the garden', call }, async () => undefined)
 }
 
 test('actions whose names differ only in what a function’s name cannot have are told apart', async () => {
   const ran: string[] = []
   const long = 'garden.'.repeat(12)
   const names = ['garden.water_all', 'garden.water.all', 'garden_water_all', `${long}left`, `${long}right`]
-  const functions = offered(names, ran)
+  const functions = await offered(names, ran)
   expect(new Set(functions.map(({ name }) => name)).size).toBe(names.length)
   for (const { name, handler } of functions) {
     expect(name).toMatch(/^[\w-]{1,64}$/)
@@ -43,7 +43,7 @@ test('actions whose names differ only in what a function’s name cannot have ar
 
 test('many calls at once are no more than those one after the other', async () => {
   const ran: string[] = []
-  const [water] = offered(['water'], ran)
+  const [water] = await offered(['water'], ran)
   const answers = await Promise.allSettled(Array.from({ length: 50 }, () => water?.handler({}, call.signal)))
   expect(ran.length).toBe(8)
   expect(answers.filter(({ status }) => status === 'rejected').length).toBe(42)

@@ -88,16 +88,16 @@ test('what is of high risk waits for a word, is done once, and the model hears o
   expect(answers.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
   expect(opened).toEqual(['open_gate wide'])
   const { messages } = await owner.api.chat.get({ params: { id } })
-  expect(messages.at(-1)?.toolCalls).toMatchObject([{ status: 'done', output: 'The gate is wide open.' }])
+  expect(messages.at(-2)?.toolCalls).toMatchObject([{ status: 'done', output: 'The gate is wide open.' }])
   await say(owner, 'And now?', id)
   expect(String(talked().at(-1)?.messages.at(-1)?.content)).toContain('open_gate: The gate is wide open.')
 })
 
-test('a plain yes or no in the chat decides too', async () => {
+test('a plain yes or no in the chat decides too, and the model tells what came of it', async () => {
   const first = await say(owner, 'Please open up wide')
   const yes = await say(owner, 'Yes, please.', first.id)
-  expect(yes.text).toBe('The gate is wide open.')
-  expect(yes.last?.model).toBe('grammar')
+  expect(yes.text).toBe('Yes, I hear you.')
+  expect(String(talked().at(-1)?.messages.at(-1)?.content)).toContain('open_gate: The gate is wide open.')
   expect(opened).toEqual(['open_gate wide'])
   const second = await say(owner, 'Please open up wide', first.id)
   const no = await say(owner, 'no', second.id)
@@ -139,7 +139,9 @@ test('what the house answered of its own reaches the model marked as data', asyn
 
 test('what a tool answered to a yes is not the assistant’s own word either', async () => {
   const { id } = await say(owner, 'Please open up wide')
+  model.break(true)
   await say(owner, 'yes', id)
+  model.break(false)
   await say(owner, 'Tell me a long tale of it', id)
   const told = talked()
     .at(-1)
@@ -178,11 +180,17 @@ test('a member is not offered what is of high risk, and another’s call does no
   expect(opened).toEqual([])
 })
 
-test('a reply that is made anew does nothing a second time', async () => {
+test('a reply that is made anew has the same tools and what they came to, and does nothing a second time', async () => {
   const { id } = await say(owner, 'Please peek at the gate')
+  const before = talked()[0]?.tools
   await (await owner.api.chat.regenerate({ params: { id } })).text()
   expect(opened).toEqual(['peek_gate slightly'])
-  expect(talked().at(-1)?.tools).toEqual([])
+  const [asked, answered] = talked().slice(-2)
+  expect(asked?.tools).toEqual(before)
+  expect(String(asked?.messages.at(-1)?.content)).toMatch(/not done again.*> peek_gate: The gate is slightly open\./s)
+  expect(String(answered?.messages.at(-1)?.content)).toMatch(/done already.*The gate is slightly open/s)
+  const { messages } = await owner.api.chat.get({ params: { id } })
+  expect(messages.at(-1)?.toolCalls).toHaveLength(1)
 })
 
 test('at most a dozen tools are offered, and the same ones again in the same conversation', async () => {

@@ -18,7 +18,11 @@ export interface CallingModel {
   asked: Asked[]
   /** To a message with these words it calls a function, once for each of the parameters; after that it repeats what came of it. */
   call(words: string, name: string, ...params: unknown[]): void
-  /** What it writes where JSON is asked for and the message has these words. */
+  /** What it writes to a message with these words, instead of repeating what came of a call. */
+  write(words: string, text: string): void
+  /** From now on it answers requests for a reply with an error, or does not any more. */
+  break(isBroken: boolean): void
+  /** What it writes, or will have written by then, where JSON is asked for and the message has these words. */
   json(words: string, value: unknown): void
   stop(): Promise<void>
 }
@@ -28,15 +32,17 @@ export async function startCallingModel(): Promise<CallingModel> {
   const asked: Asked[] = []
   const calls = new Map<string, { name: string; params: unknown[] }>()
   const texts = new Map<string, unknown>()
+  const written = new Map<string, string>()
+  let isBroken = false
   const find = <T>(known: Map<string, T>, text: string) => [...known].findLast(([words]) => text.includes(words))?.[1]
 
-  function delta(request: Asked): object {
+  async function delta(request: Asked): Promise<object> {
     const last = request.messages.at(-1)
     const said = String(request.messages.findLast(({ role }) => role === 'user')?.content)
-    if (request.response_format) return { content: JSON.stringify(find(texts, said) ?? { facts: [] }) }
-    if (last?.role === 'tool') return { content: `It came to this: ${String(last.content)}` }
+    if (request.response_format) return { content: JSON.stringify((await find(texts, said)) ?? { facts: [] }) }
+    if (last?.role === 'tool') return { content: find(written, said) ?? `It came to this: ${String(last.content)}` }
     const call = find(calls, said)
-    if (!call) return { content: 'Yes, I hear you.' }
+    if (!call || request.tools.length === 0) return { content: find(written, said) ?? 'Yes, I hear you.' }
     return {
       tool_calls: call.params.map((params, index) => ({
         index,
@@ -52,8 +58,9 @@ export async function startCallingModel(): Promise<CallingModel> {
     if (request.method === 'GET') return void response.end(JSON.stringify({ data: [{ id: 'calling' }] }))
     const parsed = Asked.parse(JSON.parse(body))
     asked.push(parsed)
+    if (isBroken) return void response.writeHead(500).end('{}')
     response.writeHead(200, { 'content-type': 'text/event-stream' })
-    for (const choice of [{ delta: delta(parsed) }, { delta: {}, finish_reason: 'stop' }])
+    for (const choice of [{ delta: await delta(parsed) }, { delta: {}, finish_reason: 'stop' }])
       response.write(`data: ${JSON.stringify({ choices: [{ index: 0, ...choice }] })}\n\n`)
     response.end('data: [DONE]\n\n')
   })
@@ -62,6 +69,10 @@ export async function startCallingModel(): Promise<CallingModel> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     asked,
     call: (words, name, ...params) => void calls.set(words, { name, params }),
+    write: (words, text) => void written.set(words, text),
+    break(whether) {
+      isBroken = whether
+    },
     json: (words, value) => void texts.set(words, value),
     stop: () =>
       new Promise((resolve) => {

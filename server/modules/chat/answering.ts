@@ -4,10 +4,11 @@ import { AppError } from '../../kit/errors.ts'
 import type { Logger } from '../../kit/log.ts'
 import type { HouseholdService } from '../household/household.service.ts'
 import type { Llm } from '../models/llm.ts'
+import { askingWords, type Say } from './asking-words.ts'
 import type { MessageSource, ToolCall } from './chat.contract.ts'
 import type { MessageRow } from './chat.table.ts'
 import type { Decisions } from './decisions.ts'
-import { history, systemMessage, withMemory } from './prompt.ts'
+import { history, systemMessage, withMemory, withStanding } from './prompt.ts'
 import type { Tools } from './tools.ts'
 import { yesOrNo } from './yes-or-no.ts'
 
@@ -23,7 +24,9 @@ export interface Grammar {
   /** Does what the sentence asks for; null where it is not understood for certain. */
   answer(text: string, call: ActionCall & { lastSources: MessageSource[]; lastCalls: ToolCall[][] }): Promise<GrammarReply | null>
   /** A reply of the house in the language of the household, by its name. */
-  say(reply: 'broken' | 'speechless' | 'done' | 'left_undone' | 'decide_each'): string
+  say: ((reply: 'broken' | 'speechless' | 'done' | 'left_undone' | 'decide_each' | 'may_not_decide') => string) & Say
+  /** What is known of what was asked, and nothing else; null where that is nothing. */
+  known(text: string, call: ActionCall): Promise<GrammarReply | null>
   /** An honest answer where nobody understood: what is known of it, or the nearest things that can be done. */
   notUnderstood(text: string, call: ActionCall): Promise<GrammarReply>
 }
@@ -57,12 +60,17 @@ export interface Question {
   /** What was said so far, the person's message last. */
   said: MessageRow[]
   /** The answer that this one takes the place of, where something was done with it: that is kept, and nothing is done again. */
-  before: MessageRow | null
+  before: Before | null
   signal: AbortSignal
   onText(text: string): void
   /** Hears of a call, and again when it has ended, before the model does. */
   onCall(call: ToolCall): Promise<void>
   onSources(sources: MessageSource[]): void
+}
+
+/** What was answered before, and what was done with it. */
+export interface Before extends Pick<MessageRow, 'content' | 'model' | 'sources'> {
+  toolCalls: ToolCall[]
 }
 
 export interface Answered {
@@ -75,7 +83,7 @@ const UNDO_MS = 10 * 60_000
 
 /** Finds the answer to what was said: a decision that was waited for, the grammar, the model, and at last an honest word. */
 export function createAnswering({ llm, grammar, recollection, texts, household, tools, decisions, log }: AnsweringDeps) {
-  const textOf = ({ said }: Question) => said.at(-1)?.content ?? ''
+  const textOf = ({ said }: Question) => said.findLast(({ role }) => role === 'user')?.content ?? ''
   const callOf = ({ caller, conversationId, signal }: Question, origin: ActionCall['origin']): ActionCall => ({
     caller,
     origin,
@@ -90,21 +98,51 @@ export function createAnswering({ llm, grammar, recollection, texts, household, 
     return acted.toReversed().map(({ toolCalls }) => toolCalls ?? [])
   }
 
-  async function byDecision(question: Question): Promise<boolean> {
-    const { caller, conversationId, signal } = question
+  async function byDecision(question: Question): Promise<Answered | null> {
+    const { caller, conversationId, said, signal } = question
     const waiting = decisions.waiting(conversationId)
     const [first] = waiting
     const approve = first ? yesOrNo(textOf(question)) : null
-    if (!first || approve === null) return false
-    if (!approve) {
-      for (const { id } of waiting) await decisions.decide(caller, conversationId, id, false, signal)
-      question.onText(grammar.say('left_undone'))
-    } else if (waiting.length > 1) question.onText(grammar.say('decide_each'))
-    else {
-      const { output } = await decisions.decide(caller, conversationId, first.id, true, signal)
-      question.onText(output ?? grammar.say('done'))
+    if (!first || approve === null) return null
+    const plainly = (text: string): Answered => {
+      question.onText(text)
+      return { model: 'grammar', aborted: false }
     }
-    return true
+    if (approve && waiting.length > 1) return plainly(grammar.say('decide_each'))
+    try {
+      if (!approve) {
+        for (const { id } of waiting) await decisions.decide(caller, conversationId, id, false, signal)
+        return plainly(grammar.say('left_undone'))
+      }
+      const { messageId, ...done } = await decisions.decide(caller, conversationId, first.id, true, signal)
+      const now = (row: MessageRow): MessageRow =>
+        row.id === messageId ? { ...row, toolCalls: row.toolCalls?.map((call) => (call.id === done.id ? done : call)) ?? null } : row
+      return await tellOutcome({ ...question, said: said.map(now) }, done)
+    } catch (error) {
+      if (error instanceof AppError && error.status === 403) return plainly(grammar.say('may_not_decide'))
+      throw error
+    }
+  }
+
+  /** What came of a decision, in the model's words, or where it has none in those of what was done. */
+  async function tellOutcome(question: Question, { status, output }: ToolCall): Promise<Answered> {
+    let spoke = false
+    const onText = (text: string) => {
+      spoke = true
+      question.onText(text)
+    }
+    const plainly = status === 'declined' ? grammar.say('left_undone') : (output ?? grammar.say('done'))
+    if (status !== 'declined') {
+      try {
+        const answered = await byModel({ ...question, onText }, { mayAct: false, wordless: plainly })
+        if (spoke) return answered
+      } catch (error) {
+        if (spoke || !(error instanceof AppError)) throw error
+      }
+    }
+    question.onSources([])
+    question.onText(plainly)
+    return { model: 'grammar', aborted: false }
   }
 
   async function byGrammar(question: Question): Promise<boolean> {
@@ -122,9 +160,11 @@ export function createAnswering({ llm, grammar, recollection, texts, household, 
     return true
   }
 
-  async function byModel(question: Question): Promise<Answered> {
+  /** `wordless` is said where the model says nothing. */
+  async function byModel(question: Question, { mayAct = true, wordless }: { mayAct?: boolean; wordless?: string } = {}): Promise<Answered> {
     const { caller, conversationId, said, before, signal } = question
     const outcomes: string[] = []
+    const asking = new Map((before?.toolCalls ?? []).filter(({ status }) => status === 'asking').map((call) => [call.id, call]))
     let spoke = false
     const onText = (text: string) => {
       spoke ||= text.trim() !== ''
@@ -132,6 +172,7 @@ export function createAnswering({ llm, grammar, recollection, texts, household, 
     }
     const onCall = (call: ToolCall) => {
       if (call.output) outcomes.push(call.output)
+      if (call.status === 'asking') asking.set(call.id, call)
       return question.onCall(call)
     }
     const house = household.get()
@@ -143,26 +184,60 @@ export function createAnswering({ llm, grammar, recollection, texts, household, 
     question.onSources(sources)
     const messages = [
       systemMessage({ soul, notes, household: house.household, persons: known, speaker }),
-      ...withMemory(history(said, house.household), block),
+      ...withMemory(withStanding(history(said, house.household), before?.toolCalls ?? []), block),
     ]
-    const functions = before ? [] : tools.functionsFor(conversationId, textOf(question), callOf(question, 'model'), onCall)
+    const request = { conversationId, text: textOf(question), call: callOf(question, 'model'), standing: before?.toolCalls ?? [] }
+    const functions = mayAct ? await tools.functionsFor(request, onCall) : []
     const fairKey = caller.personId ?? caller.deviceId
     const { model, stopReason } = await llm.generate({ conversationId, fairKey, messages, functions, signal, onText })
     const aborted = stopReason === 'aborted'
+    if (aborted) return { model, aborted }
     // Small models sometimes do what they were asked for and say nothing.
-    if (!spoke && !aborted) question.onText(outcomes.join(' ') || grammar.say('speechless'))
+    if (!spoke && asking.size === 0) question.onText(wordless ?? (outcomes.join(' ') || grammar.say('speechless')))
+    await ask([...asking.values()], question, spoke)
     return { model, aborted }
+  }
+
+  /** The house itself asks for what waits: whatever the model said, a word is about that and about nothing else. */
+  async function ask(asking: readonly ToolCall[], question: Question, spoke: boolean): Promise<void> {
+    if (asking.length === 0) return
+    const words = askingWords(asking, grammar.say)
+    for (const call of asking) await question.onCall({ ...call, question: words })
+    question.onText(spoke ? `\n\n${words}` : words)
   }
 
   return {
     /** Fails with what `Llm.generate` throws, but where no model is set up: then it says so itself. */
     async answer(question: Question): Promise<Answered> {
       for (const call of question.before?.toolCalls ?? []) await question.onCall(call)
-      if (!question.before && ((await byDecision(question)) || (await byGrammar(question)))) return { model: 'grammar', aborted: false }
+      const decided = question.before ? null : await byDecision(question)
+      if (decided) return decided
+      if (!question.before && (await byGrammar(question))) return { model: 'grammar', aborted: false }
+      let began = false
+      const hearing: Question = {
+        ...question,
+        onText(text) {
+          began = true
+          question.onText(text)
+        },
+        onCall(call) {
+          began = true
+          return question.onCall(call)
+        },
+      }
       try {
-        return await byModel(question)
+        return await byModel(hearing)
       } catch (error) {
-        if (!(error instanceof AppError && error.code === 'no_model')) throw error
+        if (!(error instanceof AppError)) throw error
+        if (error.code === 'model_unavailable' && !began && !question.before) {
+          const known = await grammar.known(textOf(question), callOf(question, 'chat'))
+          if (!known) throw error
+          for (const call of known.toolCalls) await question.onCall(call)
+          question.onSources(known.sources)
+          question.onText(known.text)
+          return { model: 'grammar', aborted: false }
+        }
+        if (error.code !== 'no_model') throw error
         if (question.before) {
           question.onSources(question.before.sources ?? [])
           question.onText(question.before.content)
@@ -175,6 +250,9 @@ export function createAnswering({ llm, grammar, recollection, texts, household, 
         return { model: 'none', aborted: false }
       }
     },
+
+    /** Tells what came of a call that a person decided on; `said` ends with the answer that it is in. */
+    tellOutcome,
   }
 }
 

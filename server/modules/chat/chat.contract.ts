@@ -15,6 +15,8 @@ export const ToolCall = z.object({
   status: z.enum(['done', 'failed', 'asking', 'declined']).describe('`asking` waits for a person’s word before it is done.'),
   output: z.string().nullable().describe('What happened, or why it failed.'),
   data: z.unknown().optional(),
+  about: z.string().optional().describe('What an id in the parameters means, in words.'),
+  question: z.string().optional().describe('What the house asked, with which the message ends; a “yes” in the chat is about that.'),
 })
 export type ToolCall = z.output<typeof ToolCall>
 
@@ -123,6 +125,8 @@ export const chatContract = {
     path: '/api/chat/conversations/{id}/tool-calls/{callId}',
     access: 'guest',
     summary: 'Allow or decline what the assistant asks to do; answers its message once it is done',
+    description:
+      'A new message of the assistant tells what came of it, once nothing of the same answer waits any more. Whoever may not have it done gets 403, and it goes on asking.',
     params: z.object({ id: z.uuid(), callId: z.uuid() }),
     body: z.strictObject({ approve: z.boolean() }),
     returns: Message,

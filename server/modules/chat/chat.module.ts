@@ -58,8 +58,9 @@ export function createChat({ conversations, replies, decisions }: ChatDeps): Mod
         },
         async decide({ params, body }, { caller, signal }) {
           conversations.mustOwn(caller, params.id)
-          const { messageId } = await decisions.decide(caller, params.id, params.callId, body.approve, signal)
-          return conversations.message(messageId)
+          const decided = await decisions.decide(caller, params.id, params.callId, body.approve, signal)
+          await replies.tellOutcome(caller, params.id, decided)
+          return conversations.message(decided.messageId)
         },
         export({ params }, { caller, reply }) {
           const conversation = conversations.get(caller, params.id)

@@ -1,6 +1,6 @@
 import type { Database } from '../../db/database.ts'
 import type { Caller } from '../../kit/caller.ts'
-import { conflict, notFound } from '../../kit/errors.ts'
+import { conflict, forbidden, notFound } from '../../kit/errors.ts'
 import type { ToolCall } from './chat.contract.ts'
 import { type MessageRow, MessageTable } from './chat.table.ts'
 import type { Tools } from './tools.ts'
@@ -25,14 +25,18 @@ export function createDecisions({ db, tools }: { db: Database; tools: Tools }) {
       tx.update(MessageTable, id, { toolCalls })
     })
 
-  /** Takes the call from `asking` in one write, so that it is never done twice. Throws 404 for a call that is not there, 409 for one decided before. */
-  const claim = (conversationId: string, callId: string, change: Partial<ToolCall>) =>
+  /**
+   * Takes the call from `asking` in one write, so that it is never done twice. Throws 404 for a call that is not there, 409 for one decided
+   * before, and 403 for whoever may not have it done: it goes on asking then.
+   */
+  const claim = (caller: Caller, conversationId: string, callId: string, change: Partial<ToolCall>) =>
     db.write((tx) => {
       const rows = db.find(MessageTable, { conversationId }, { order: 'seq desc', limit: 200 })
       const row = rows.find(({ toolCalls }) => toolCalls?.some(({ id }) => id === callId))
       const call = row?.toolCalls?.find(({ id }) => id === callId)
       if (!row || !call) throw notFound('This call')
       if (call.status !== 'asking') throw conflict('conflict', 'This was decided already.')
+      if (!tools.mayDecide(call.name, caller)) throw forbidden('You may not have this done.')
       tx.update(MessageTable, row.id, {
         toolCalls: row.toolCalls?.map((other) => (other.id === callId ? { ...other, ...change } : other)) ?? null,
       })
@@ -40,10 +44,17 @@ export function createDecisions({ db, tools }: { db: Database; tools: Tools }) {
     })
 
   return {
-    /** What the newest answer of a conversation waits for. A word in the chat is about that, and never about what was asked before. */
-    waiting: (conversationId: string): ToolCall[] => (newest(conversationId)?.toolCalls ?? []).filter(({ status }) => status === 'asking'),
+    /**
+     * What the newest answer of a conversation waits for, where it ended with the question for it. A word in the chat is about that, and
+     * never about what was asked before or not at all.
+     */
+    waiting(conversationId: string): ToolCall[] {
+      const { content = '', toolCalls } = newest(conversationId) ?? {}
+      const wasAsked = ({ status, question }: ToolCall) => status === 'asking' && question !== undefined && content.endsWith(question)
+      return (toolCalls ?? []).filter(wasAsked)
+    },
 
-    /** Does or leaves what was asked for, as the one who says so. */
+    /** Does or leaves what was asked for, as the one who says so. Throws what `claim` throws. */
     async decide(
       caller: Caller,
       conversationId: string,
@@ -52,10 +63,10 @@ export function createDecisions({ db, tools }: { db: Database; tools: Tools }) {
       signal: AbortSignal,
     ): Promise<ToolCall & { messageId: string }> {
       if (!approve) {
-        const { call, messageId } = await claim(conversationId, callId, { status: 'declined' })
+        const { call, messageId } = await claim(caller, conversationId, callId, { status: 'declined' })
         return { ...call, status: 'declined', messageId }
       }
-      const { call, messageId } = await claim(conversationId, callId, { status: 'failed', output: INTERRUPTED })
+      const { call, messageId } = await claim(caller, conversationId, callId, { status: 'failed', output: INTERRUPTED })
       const done = await tools.perform(call.name, call.params, { caller, origin: 'model', signal, conversationId }, call.id)
       await withCall(messageId, callId, done)
       return { ...done, messageId }

@@ -3,7 +3,7 @@ import type { Database, Transaction } from '../../db/database.ts'
 import type { Caller } from '../../kit/caller.ts'
 import { conflict } from '../../kit/errors.ts'
 import type { EventBus } from '../../kit/events.ts'
-import type { Answering } from './answering.ts'
+import type { Answered, Answering, Before, Question } from './answering.ts'
 import { chatMessageUser, type MessageSource, type ReplyHead, type ToolCall } from './chat.contract.ts'
 import { type ConversationRow, ConversationTable, type MessageRow, MessageTable } from './chat.table.ts'
 import type { ConversationsService } from './conversations.service.ts'
@@ -15,6 +15,8 @@ export interface RepliesDeps {
   answering: Answering
   /** Called within the write that finishes a model's reply, with the person's message. */
   learnFrom(tx: Transaction, said: MessageRow, caller: Caller): void
+  /** What was done stays done, though the words about it are missing. */
+  onUntold(error: unknown): void
   events: EventBus
 }
 
@@ -35,8 +37,14 @@ interface Turn {
   reply: MessageRow
   /** Replies that this one takes the place of, once it is there. */
   replaces: MessageRow[]
+  /** A call that a person decided on, of which the reply tells what came. */
+  decided?: ToolCall
 }
 
+class NothingToTell extends Error {}
+
+/** For so long a decision waits for the words about what came of it. */
+const TELL_MS = 45_000
 /** Characters, as JSON. */
 const MAX_CALL_DATA = 16_000
 
@@ -59,6 +67,19 @@ const message = (conversationId: string, values: Partial<MessageRow>): MessageRo
 /** Whether something was done or asked for with it, which then is not done a second time. */
 const hasActed = ({ toolCalls, model }: MessageRow): boolean => Boolean(toolCalls?.length) || model === 'grammar'
 
+/** What stands of the replies that another takes the place of; null where nothing was done with them. */
+function standing(replaces: readonly MessageRow[]): Before | null {
+  const acted = replaces.filter(hasActed)
+  const [first] = acted
+  if (!first) return null
+  return {
+    content: replaces.map(({ content }) => content).join('\n\n'),
+    model: first.model,
+    toolCalls: acted.flatMap(({ toolCalls }) => toolCalls ?? []),
+    sources: acted.flatMap(({ sources }) => sources ?? []),
+  }
+}
+
 /** A call without data that would weigh down every later reading of its conversation. */
 function light(call: ToolCall): ToolCall {
   if (call.data === undefined || JSON.stringify(call.data).length <= MAX_CALL_DATA) return call
@@ -67,7 +88,7 @@ function light(call: ToolCall): ToolCall {
 }
 
 /** Replies, one at a time in each conversation. Every piece is on the disk before it is sent. */
-export function createRepliesService({ db, conversations, answering, learnFrom, events }: RepliesDeps) {
+export function createRepliesService({ db, conversations, answering, learnFrom, onUntold, events }: RepliesDeps) {
   const running = new Map<string, { stop: AbortController; done: Promise<void> }>()
 
   function checkFree(conversationId: string): void {
@@ -83,7 +104,7 @@ export function createRepliesService({ db, conversations, answering, learnFrom, 
       if (!db.get(ConversationTable, conversation.id)) return // deleted while it was answering
       tx.update(MessageTable, reply.id, end)
       if (
-        asked &&
+        asked?.role === 'user' &&
         status === 'complete' &&
         model !== 'grammar' &&
         model !== 'none' &&
@@ -133,18 +154,20 @@ export function createRepliesService({ db, conversations, answering, learnFrom, 
       })
 
     try {
-      const { model, aborted: cut } = await answering.answer({
+      const question: Question = {
         caller,
         conversationId: conversation.id,
         said: before,
-        before: turn.replaces.findLast(hasActed) ?? null,
+        before: standing(turn.replaces),
         signal: AbortSignal.any([signal, cannotKeep.signal]),
         onText,
         onCall,
         onSources(found) {
           sources = found
         },
-      })
+      }
+      const answered: Answered = turn.decided ? await answering.tellOutcome(question, turn.decided) : await answering.answer(question)
+      const { model, aborted: cut } = answered
       await pumping
       if (pumpFailed) throw pumpFailed
       const aborted = cut || signal.aborted
@@ -210,6 +233,33 @@ export function createRepliesService({ db, conversations, answering, learnFrom, 
         return { caller, conversation, said: said.slice(0, last + 1), reply, replaces: said.slice(last + 1) }
       }
       await run(id, prepare, sink)
+    },
+
+    /**
+     * Tells what came of a call that was decided on beside the chat, in a reply of its own. Not while others of the same answer still ask,
+     * nor while somebody is being answered there. Never rejects.
+     */
+    async tellOutcome(caller: Caller, conversationId: string, decided: ToolCall & { messageId: string }): Promise<void> {
+      if (running.has(conversationId)) return
+      const { messageId, ...call } = decided
+      const silent: ReplySink = {
+        kept: () => undefined,
+        open: () => undefined,
+        write: () => undefined,
+        signal: AbortSignal.timeout(TELL_MS),
+      }
+      const prepare = (tx: Transaction): Turn => {
+        const conversation = conversations.mustOwn(caller, conversationId)
+        const said = conversations.messages(conversationId)
+        const last = said.at(-1)
+        if (last?.id !== messageId || last.toolCalls?.some(({ status }) => status === 'asking')) throw new NothingToTell()
+        const reply = message(conversationId, { role: 'assistant', status: 'streaming' })
+        tx.insert(MessageTable, reply)
+        return { caller, conversation, said, reply, replaces: [], decided: call }
+      }
+      await run(conversationId, prepare, silent).catch((error: unknown) => {
+        if (!(error instanceof NothingToTell)) onUntold(error)
+      })
     },
 
     /** Whether somebody is being answered. */

@@ -162,7 +162,19 @@ export function createGrammarReplies({
     return { intent: 'urgent', text: said, toolCalls: [], sources: [], sure: true }
   }
 
+  /** What is known of whom or what a question is about; null where it is none, or nothing is known for certain. */
+  async function knownAbout(text: string, call: ActionCall): Promise<Omit<GrammarReply, 'intent' | 'sure'> | null> {
+    const context = contextOf(call.caller)
+    const understood = understanding.understand(text, context)
+    if (call.caller.scope === 'guest' || !(understood?.maybe || understanding.isQuestion(text, context.locale))) return null
+    const speech = createSpeech(understanding.languageFor(context.locale, understood?.language), context, now)
+    const { help, toolCalls } = helpFor(text, call, context, speech)
+    const known = help.has('recall') ? ((await knownOf(help)) ?? (await recollect(text.slice(0, MAX_QUESTION), help))) : null
+    return known && { ...known, toolCalls }
+  }
+
   return {
+    known: knownAbout,
     /** Null where it is not understood, or where it may be and the house knows nothing of it. */
     async answer(text: string, call: Asked): Promise<GrammarReply | null> {
       await understanding.prepare()
@@ -198,10 +210,10 @@ export function createGrammarReplies({
         return { intent, text: urgent?.text ?? sorry(error), toolCalls, sources: [], sure: !maybe }
       }
     },
-    /** A reply that needs nothing to be known, in the household's language. */
-    say(reply: string): string {
+    /** A reply that needs nothing to be known but its values, in the household's language. */
+    say(reply: string, values?: Readonly<Record<string, string>>): string {
       const { household: home } = household.get()
-      return createSpeech(understanding.languageFor(home.locale), home, now).say(reply)
+      return createSpeech(understanding.languageFor(home.locale), home, now).say(reply, values)
     },
     /** What is known of whom was spoken of, or an honest word, with the nearest sentences that would be understood. */
     async notUnderstood(text: string, call: ActionCall): Promise<Omit<GrammarReply, 'intent' | 'sure'>> {
@@ -213,11 +225,8 @@ export function createGrammarReplies({
       const plainly = (reply: string) => ({ text: speech.say(reply), toolCalls: [], sources: [] })
       if (understood && SMALL_TALK.has(understood.intent)) return plainly(understood.intent)
       const isAsked = understanding.isQuestion(text, context.locale)
-      if (!isGuest && (isAsked || understood?.maybe)) {
-        const { help, toolCalls } = helpFor(text, call, context, speech)
-        const known = help.has('recall') ? ((await knownOf(help)) ?? (await recollect(text.slice(0, MAX_QUESTION), help))) : null
-        if (known) return { ...known, toolCalls }
-      }
+      const known = await knownAbout(text, call)
+      if (known) return known
       if (understood?.intent === 'look_up' || (isAsked && !understood)) return plainly(isGuest ? 'cannot_look_up_guest' : 'cannot_look_up')
       if (understood?.maybe) return plainly(isGuest ? 'unknown_to_guests' : 'unknown_here')
       const has = (action: string) => {
