@@ -2,6 +2,7 @@ import type { ActionEntry, ActionRun } from '../../../server/modules/actions/act
 import type { McpServer } from '../../../server/modules/mcp/mcp.contract.ts'
 import type { HearthClient } from '../../api.ts'
 import type { Hearth } from '../../app-context.ts'
+import { unlessGone } from '../../ui/edits.svelte.ts'
 import { Resource } from '../../ui/resource.svelte.ts'
 import { whileLive } from '../../ui/while-live.ts'
 
@@ -85,9 +86,17 @@ export class ActionsState {
     return this.#client.actions.execute({ params: { name }, body: params }, { signal })
   }
 
-  async saveServer(server: McpServer | null, edit: ServerEdit): Promise<void> {
-    if (server) await this.#client.mcp.update({ params: { id: server.id }, body: edit })
-    else await this.#client.mcp.add({ body: edit })
+  serverNow({ id }: McpServer): Promise<McpServer | null> {
+    return unlessGone(this.#client.mcp.get({ params: { id } }))
+  }
+
+  async addServer(edit: ServerEdit): Promise<void> {
+    await this.#client.mcp.add({ body: edit })
+    await this.servers.load()
+  }
+
+  async saveServer({ id }: McpServer, changes: Partial<ServerEdit>): Promise<void> {
+    await this.#client.mcp.update({ params: { id }, body: changes })
     await this.servers.load()
   }
 

@@ -24,8 +24,18 @@ export class HouseholdState {
     this.home = new Home(client)
   }
 
-  saveHome(edit: HomeEdit): Promise<void> {
-    return this.#replace((now) => ({ ...asSubmitted(now), ...edit }))
+  async homeNow(): Promise<Household> {
+    return (await this.#client.household.get()).household
+  }
+
+  /** Null for somebody who is no longer there. */
+  async personNow({ id }: Person): Promise<Person | null> {
+    const { persons } = await this.#client.household.get()
+    return persons.find((person) => person.id === id) ?? null
+  }
+
+  saveHome(changes: Partial<HomeEdit>): Promise<void> {
+    return this.#replace((now) => ({ ...asSubmitted(now), ...changes }))
   }
 
   /** With a second person the household is one of several people. */
@@ -33,11 +43,12 @@ export class HouseholdState {
     return this.#replace((now) => ({ ...asSubmitted(now), mode: 'multi', persons: [...now.persons, edit] }))
   }
 
-  savePerson({ id }: Person, edit: PersonEdit): Promise<void> {
-    return this.#replace((now) => ({
-      ...asSubmitted(now),
-      persons: now.persons.map((person) => (person.id === id ? { id, ...edit } : person)),
-    }))
+  /** Rejects with 404 for somebody who is no longer there. */
+  savePerson({ id }: Person, changes: Partial<PersonEdit>): Promise<void> {
+    return this.#replace((now) => {
+      if (!now.persons.some((person) => person.id === id)) throw new ApiError(404, { code: 'not_found' })
+      return { ...asSubmitted(now), persons: now.persons.map((person) => (person.id === id ? { ...person, ...changes } : person)) }
+    })
   }
 
   removePerson({ id }: Person): Promise<void> {

@@ -4,12 +4,16 @@ import type { HearthClient } from '../../api.ts'
 import type { Hearth } from '../../app-context.ts'
 import { t } from '../../messages/messages.ts'
 import { createPartingClient } from '../../parting.ts'
+import { unlessGone } from '../../ui/edits.svelte.ts'
 import { Leaving } from '../../ui/leaving.svelte.ts'
 import { Resource } from '../../ui/resource.svelte.ts'
 import { whileLive } from '../../ui/while-live.ts'
 
 const PAGE = 50
 const REFRESH_MS = 30_000
+const MOST_FACTS = 500
+/** How often an open dialog looks what others made of what it changes. */
+export const LOOK_MS = 5000
 
 export interface MemoryFilter {
   q: string
@@ -177,10 +181,18 @@ export class Facts {
     return this.entries.value?.filter(({ id }) => !this.#leaving.has(id))
   }
 
+  /** Null for one that is no longer kept. */
+  async factNow(fact: MemoryEntry): Promise<MemoryEntry | null> {
+    const { entries } = await this.#client.list({ query: { category: fact.category, limit: MOST_FACTS } })
+    // Where not all of them are told, it may be among the rest.
+    return entries.find(({ id }) => id === fact.id) ?? (entries.length < MOST_FACTS ? null : fact)
+  }
+
   /** Keeps a fact; under a new name the one `before` goes. */
   async save(before: MemoryEntry | null, fact: Pick<MemoryEntry, 'category' | 'key' | 'value'>): Promise<void> {
     await this.#client.set({ body: fact })
-    if (before && (before.category !== fact.category || before.key !== fact.key)) await this.#client.remove({ params: { id: before.id } })
+    if (before && (before.category !== fact.category || before.key !== fact.key))
+      await unlessGone(this.#client.remove({ params: { id: before.id } }))
     await this.entries.load()
   }
 

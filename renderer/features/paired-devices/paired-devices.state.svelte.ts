@@ -41,16 +41,14 @@ export class PairedDevicesState {
     }
   }
 
-  /** Sends only what differs, so that a new name alone does not sign the device in anew. */
-  async save(device: PairedDevice, edit: DeviceEdit): Promise<void> {
-    const personBefore = device.userId === this.householdId ? null : device.userId
-    const quietChanged = JSON.stringify(edit.quietHours) !== JSON.stringify(device.quietHours)
-    const body = {
-      ...(edit.name === device.name ? {} : { name: edit.name }),
-      ...(edit.scope === device.scope ? {} : { scope: edit.scope }),
-      ...(edit.personId === personBefore ? {} : { personId: edit.personId }),
-      ...(quietChanged ? { quietHours: edit.quietHours } : {}),
-    }
+  /** Null for one that was revoked. */
+  async deviceNow({ id }: PairedDevice): Promise<PairedDevice | null> {
+    const devices = await this.#client.pairedDevices.list()
+    return devices.find((device) => device.id === id) ?? null
+  }
+
+  /** Takes only what differs, so that a new name alone does not sign the device in anew. */
+  async save(device: PairedDevice, body: Partial<DeviceEdit>): Promise<void> {
     const saved = await this.#client.pairedDevices.update({ params: { id: device.id }, body })
     this.#put(this.devices.value?.map((other) => (other.id === saved.id ? saved : other)))
   }
