@@ -1,5 +1,6 @@
 import ical, { type VEvent } from 'node-ical'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { later } from '../support/clock.ts'
 import { everyCredential } from '../support/credentials.ts'
 import { type Browser, type House, startHouse } from '../support/house.ts'
 import { start } from '../support/pairing-calls.ts'
@@ -23,6 +24,7 @@ beforeAll(async () => {
     },
   })
 })
+afterEach(() => void vi.useRealTimers())
 afterAll(() => house[Symbol.asyncDispose]())
 
 const pathOf = (url: string) => url.slice(new URL(url).origin.length)
@@ -134,6 +136,21 @@ test('another calendar reads what this one shows', async () => {
   expect(text).toMatch(/SUMMARY:Ada’s birthday/)
   expect(text).toContain('DTSTART;VALUE=DATE:19871210')
   expect(text).toContain('RRULE:FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=-1')
+})
+
+test('a change counts up what others see, and the second pass of an hour is told in UTC', async () => {
+  const { create, update } = ada.api.calendar
+  const { id } = await create({ body: { title: 'Night', startAt: '2026-10-25T01:30:00Z', endAt: '2026-10-25T01:45:00Z' } })
+  await create({ body: { title: 'Day', startAt: '2026-10-25T13:30:00Z' } })
+  const { url } = await ada.api.calendar.feed()
+  const of = async (title: string) => (await textAt(url)).split('BEGIN:VEVENT').find((event) => event.includes(`SUMMARY:${title}`)) ?? ''
+  expect(await of('Night')).toContain('DTSTART:20261025T013000Z')
+  expect(await of('Night')).toContain('SEQUENCE:0')
+  later(2_000)
+  await update({ params: { id }, body: { startAt: '2026-10-25T00:30:00Z', endAt: '2026-10-25T00:45:00Z' } })
+  expect(await of('Night')).toContain('DTSTART;TZID=Europe/Berlin:20261025T023000')
+  expect(await of('Night')).toMatch(/SEQUENCE:[1-9]/)
+  expect(await of('Day')).toContain('SEQUENCE:0')
 })
 
 test('a zone’s changes of clocks are written out', async () => {

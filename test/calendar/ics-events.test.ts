@@ -91,6 +91,65 @@ test('rules, what is left out of them, what stands in, and what is cancelled', a
   expect(found[3]).toMatchObject({ title: 'Strange', recurrence: null })
 })
 
+test('of an hour that the clocks go through twice a local time is the first one', async () => {
+  const found = await read(
+    calendar(
+      ...vevent(
+        'UID:1',
+        'SUMMARY:Night',
+        'DTSTART;TZID=Europe/Berlin:20261025T023000',
+        'DTEND;TZID=Europe/Berlin:20261025T024500',
+        'RRULE:FREQ=DAILY;COUNT=3',
+        'EXDATE;TZID=Europe/Berlin:20261025T023000',
+      ),
+      ...vevent('UID:2', 'SUMMARY:Second', 'DTSTART:20261025T013000Z'),
+    ),
+  )
+  expect(found).toMatchObject([
+    { startAt: '2026-10-25T00:30:00.000Z', endAt: '2026-10-25T00:45:00.000Z', excluded: ['2026-10-25T00:30:00.000Z'] },
+    { startAt: '2026-10-25T01:30:00.000Z', timezone: 'Etc/UTC' },
+  ])
+})
+
+test('what takes place on further dates is there on each, once, but where that is left out or replaced', async () => {
+  const shown = async (...lines: string[]) => (await read(calendar(...lines))).map(({ title, startAt, endAt }) => [title, startAt, endAt])
+  expect(
+    await shown(
+      ...vevent(
+        'UID:1',
+        'SUMMARY:Course',
+        'DTSTART;TZID=Europe/Berlin:20261211T190000',
+        'DTEND;TZID=Europe/Berlin:20261211T203000',
+        'RDATE;TZID=Europe/Berlin:20261211T190000,20261212T190000',
+        'RDATE;VALUE=PERIOD:20261213T180000Z/PT2H,20261214T180000Z/20261214T190000Z',
+        'RDATE;TZID=Europe/Berlin:20261215T190000',
+        'EXDATE;TZID=Europe/Berlin:20261214T190000',
+      ),
+      ...vevent('UID:1', 'SUMMARY:Course, late', 'DTSTART:20261215T200000Z', 'RECURRENCE-ID;TZID=Europe/Berlin:20261215T190000'),
+    ),
+  ).toEqual([
+    ['Course', '2026-12-11T18:00:00.000Z', '2026-12-11T19:30:00.000Z'],
+    ['Course', '2026-12-12T18:00:00.000Z', '2026-12-12T19:30:00.000Z'],
+    ['Course', '2026-12-13T18:00:00.000Z', '2026-12-13T19:30:00.000Z'],
+    ['Course, late', '2026-12-15T20:00:00.000Z', '2026-12-15T20:00:00.000Z'],
+  ])
+  expect(
+    await shown(
+      ...vevent(
+        'UID:1',
+        'SUMMARY:Bins',
+        'DTSTART;VALUE=DATE:20261204',
+        'DTEND;VALUE=DATE:20261206',
+        'RRULE:FREQ=WEEKLY;COUNT=3',
+        'RDATE;VALUE=DATE:20261211,20261215',
+      ),
+    ),
+  ).toEqual([
+    ['Bins', '2026-12-03T23:00:00.000Z', '2026-12-05T23:00:00.000Z'],
+    ['Bins', '2026-12-14T23:00:00.000Z', '2026-12-16T23:00:00.000Z'],
+  ])
+})
+
 test('one that is broken does not spoil the rest', async () => {
   const good = vevent('UID:good', 'SUMMARY:Good', 'DTSTART:20261124T090000Z')
   const broken = [

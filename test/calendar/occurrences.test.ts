@@ -91,6 +91,16 @@ test('hours of some days are looked at by days, and hours that drift are refused
   expect(steps.length).toBeLessThan(10) // by hours these would be some fifty
 })
 
+test('what was set for the second pass of an hour stays there, what comes again comes in the first', () => {
+  const second = timing('FREQ=YEARLY;BYMONTH=10;BYDAY=-1SU', '2026-10-25T01:30:00.000Z')
+  const all = (event: typeof second) =>
+    [...occurrencesOf(event, '2026-10-01T00:00:00.000Z', '2027-12-01T00:00:00.000Z', ZONE)].flatMap((span) => span?.startAt ?? [])
+  expect(all(second)).toEqual(['2026-10-25T01:30:00.000Z', '2027-10-31T00:30:00.000Z'])
+  expect(all({ ...second, recurrence: null as never })).toEqual(['2026-10-25T01:30:00.000Z'])
+  expect(beginsAt(second, '2026-10-25T01:30:00.000Z', ZONE)).toBe(true)
+  expect(all({ ...second, excluded: ['2026-10-25T01:30:00.000Z'] as never[] })).toEqual(['2027-10-31T00:30:00.000Z'])
+})
+
 test('an occurrence is found by its start, and neither one taken out nor one after the last', () => {
   const daily = timing('FREQ=DAILY', '2026-11-21T10:00:00.000Z', 300)
   expect(beginsAt(daily, '2026-12-24T10:00:00.000Z', ZONE)).toBe(true)

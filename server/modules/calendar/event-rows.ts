@@ -8,8 +8,8 @@ import type { Span } from './occurrences.ts'
 type Raw = Omit<CalendarEventRow, 'allDay' | 'excluded'> & { allDay: number; excluded: string }
 
 const DAY_MS = 86_400_000
-/** Looked at in one go, whether something is found or not: a millisecond or two. */
-const LOOKED_AT = 1_000
+/** Looked at in one go, whether something is found or not: a millisecond, or a few where long notes stand in the way. */
+const LOOKED_AT = 250
 /** Read in one go; of each the words may be long. */
 const PAGE = 100
 /** Of a subscription that is being exchanged, either the old events or the new ones are seen. */

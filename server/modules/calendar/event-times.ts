@@ -1,5 +1,6 @@
 import { DateTime } from 'luxon'
 import { invalid } from '../../kit/errors.ts'
+import { firstPass } from '../../kit/first-pass.ts'
 import { RecurrenceError, tidyRecurrence } from '../../kit/recurrence.ts'
 import type { Span } from './occurrences.ts'
 
@@ -11,6 +12,8 @@ const refuse = (field: string, message: string) => invalid([{ path: `body.${fiel
 
 const utc = (at: DateTime): string => at.toUTC().toISO() as string
 
+const dayStart = (at: DateTime): DateTime => firstPass(at.startOf('day'))
+
 const DATE = /^\d{4}-\d{2}-\d{2}$/
 const UTC_MIDNIGHT = /T00:00:00\.000Z$/
 
@@ -18,7 +21,7 @@ const UTC_MIDNIGHT = /T00:00:00\.000Z$/
 export function meant(zone: string, at: string, allDay: boolean, field: 'startAt' | 'endAt'): string {
   const isDate = DATE.test(at)
   if (isDate && !allDay) throw refuse(field, 'needs a time, unless it is for the whole day')
-  return allDay && (isDate || UTC_MIDNIGHT.test(at)) ? utc(DateTime.fromISO(at.slice(0, 10), { zone }).startOf('day')) : at
+  return allDay && (isDate || UTC_MIDNIGHT.test(at)) ? utc(dayStart(DateTime.fromISO(at.slice(0, 10), { zone }))) : at
 }
 
 /** Start and end as they are kept: all-day ones from midnight to midnight in `zone`. Throws 400. */
@@ -26,10 +29,10 @@ export function spanIn(zone: string, { startAt, endAt, allDay }: { startAt: stri
   const given = DateTime.fromISO(startAt, { zone })
   if (given.year < YEARS.from || given.year > YEARS.to) throw refuse('startAt', 'is too far away')
   if (endAt !== undefined && endAt < startAt) throw refuse('endAt', 'is before the start')
-  const start = allDay ? given.startOf('day') : given
+  const start = allDay ? dayStart(given) : given
   const wished = endAt === undefined ? (allDay ? start : start.plus({ hours: 1 })) : DateTime.fromISO(endAt, { zone })
-  const midnight = wished.startOf('day')
-  const allDayEnd = +midnight === +wished && +wished > +start ? wished : midnight.plus({ days: 1 })
+  const midnight = dayStart(wished)
+  const allDayEnd = +midnight === +wished && +wished > +start ? wished : dayStart(midnight.plus({ days: 1 }))
   const end = allDay ? allDayEnd : wished
   if (end.diff(start, 'days').days > MAX_EVENT_DAYS) throw refuse('endAt', `is more than ${MAX_EVENT_DAYS} days after the start`)
   return { startAt: utc(start), endAt: utc(end) }
@@ -42,7 +45,7 @@ export function movedEnd(before: Span & { allDay: boolean }, startAt: string, zo
     DateTime,
     DateTime,
   ]
-  return utc(before.allDay ? start.startOf('day').plus(to.diff(from, 'days')) : start.plus(to.diff(from)))
+  return utc(before.allDay ? dayStart(start).plus(to.diff(from, 'days')) : start.plus(to.diff(from)))
 }
 
 /** A rule as it is kept. Throws 400. */

@@ -1,6 +1,7 @@
 import { DateTime } from 'luxon'
 import { closest } from '../../kit/closest.ts'
 import { AppError } from '../../kit/errors.ts'
+import { firstPass } from '../../kit/first-pass.ts'
 import type { CalendarEvent } from './calendar.contract.ts'
 
 /** What people add to an event's name when they speak of it. */
@@ -35,7 +36,7 @@ export function movedTo({ startAt, endAt, allDay }: Times, { day, time }: Move, 
     return { startAt: onDay.toISODate() ?? '', endAt: onDay.plus({ days }).toISODate() ?? '', allDay }
   }
   const [hour, minute] = time ? time.split(':').map(Number) : [start.hour, start.minute]
-  const begin = onDay.set({ hour, minute, second: 0, millisecond: 0 })
+  const begin = firstPass(onDay.set({ hour, minute, second: 0, millisecond: 0 }))
   const lastsMs = allDay ? 3_600_000 : Date.parse(endAt) - Date.parse(startAt)
   return { startAt: begin.toUTC().toISO() ?? '', endAt: begin.plus(lastsMs).toUTC().toISO() ?? '', allDay: false }
 }

@@ -1,6 +1,7 @@
 import type { ICalEventData } from 'ical-generator'
 import { DateTime } from 'luxon'
 import type { Reader } from '../../db/rows.ts'
+import { firstPass } from '../../kit/first-pass.ts'
 import type { Pace } from '../../kit/pace.ts'
 import type { Person } from '../household/household.contract.ts'
 import { birthdayId, birthdayRule } from './birthdays.ts'
@@ -45,15 +46,29 @@ function repeating(row: CalendarEventRow): string | null {
   return [`RRULE:${withUntil(row.recurrence, row)}`, ...excluded].join('\n')
 }
 
+/** In UTC what comes once and falls into the second pass of an hour that the clocks go through twice, for which a local time cannot say so. */
+function zoneOf({ startAt, endAt, allDay, recurrence, timezone }: CalendarEventRow): string {
+  if (UTC.test(timezone)) return 'UTC'
+  if (allDay || recurrence !== null) return timezone
+  const isSecond = [startAt, endAt].map((at) => DateTime.fromISO(at, { zone: timezone })).some((at) => firstPass(at) !== at)
+  return isSecond ? 'UTC' : timezone
+}
+
+/** Counts up by the seconds to the last change, since others ignore what does not count up. */
+const sequenceOf = ({ createdAt, updatedAt }: CalendarEventRow): number =>
+  Math.max(0, Math.ceil((Date.parse(updatedAt) - Date.parse(createdAt)) / 1_000))
+
 function eventData(row: CalendarEventRow): ICalEventData {
-  const at = (time: string) => DateTime.fromISO(time, { zone: row.timezone })
+  const zone = zoneOf(row)
+  const at = (time: string) => DateTime.fromISO(time, { zone })
   return {
     id: row.id,
     summary: clean(row.title),
     start: at(row.startAt),
     end: at(row.endAt),
     allDay: row.allDay,
-    timezone: UTC.test(row.timezone) ? null : row.timezone,
+    timezone: zone === 'UTC' ? null : zone,
+    sequence: sequenceOf(row),
     description: row.notes && clean(row.notes),
     location: row.location && clean(row.location),
     stamp: new Date(row.updatedAt),

@@ -1,10 +1,11 @@
 import { DateTime, Duration, IANAZone } from 'luxon'
 import ical from 'node-ical'
+import { firstPass } from '../../kit/first-pass.ts'
 import { fromWall, RecurrenceError, tidyRecurrence, toWall } from '../../kit/recurrence.ts'
 import type { CalendarEventRow } from './calendar.table.ts'
 import { MAX_EVENT_DAYS } from './event-times.ts'
 import { type Block, blocksOf, IcsError } from './ics-blocks.ts'
-import { lastEndOf } from './occurrences.ts'
+import { beginsAt, firstSpan, lastEndOf } from './occurrences.ts'
 
 /** What is kept of an event of another calendar. */
 export type OutsideEvent = Pick<
@@ -14,6 +15,7 @@ export type OutsideEvent = Pick<
 
 export const MAX_OUTSIDE_EVENTS = 5_000
 const MAX_EXCLUDED = 1_000
+const MAX_MORE = 1_000
 /** What is over for longer is not taken along. */
 const KEPT_DAYS = 2 * 366
 const DAY_MS = 86_400_000
@@ -33,6 +35,8 @@ interface Place {
 
 interface Read {
   uid: string
+  /** When it takes place besides. */
+  more: string[]
   /** The occurrence that this one takes the place of. */
   instead: string | null
   isCancelled: boolean
@@ -80,16 +84,31 @@ const textOf = (value: unknown, max: number): string => {
     : ''
 }
 
-const isDate = (value: unknown): value is IcalDate => value instanceof Date && Number.isFinite(value.getTime())
+/** As the reader has it, but of an hour that the clocks go through twice the first one. */
+function dateOf(value: unknown): IcalDate | null {
+  if (!(value instanceof Date) || !Number.isFinite(value.getTime())) return null
+  const { tz, dateOnly }: IcalDate = value
+  if (dateOnly || !isZone(tz)) return value
+  return Object.assign(firstPass(DateTime.fromJSDate(value, { zone: tz })).toJSDate(), { tz })
+}
+
+/** The dates of lines that have lists of them; of a period its start. The reader knows such lists as EXDATE alone. */
+function datesOf(lines: readonly string[], place: Place): IcalDate[] {
+  return lines.flatMap((line) => {
+    const starts = line.replaceAll(/(\d{8}T\d{6}Z?)\/[^,]*/g, '$1')
+    const { exdate } = parseLines([zonedLine(starts, place).replace(/^[A-Z-]+/i, 'EXDATE')], 0, {}, [{}])
+    return Object.values((exdate ?? {}) as Record<string, unknown>).flatMap((date) => dateOf(date) ?? [])
+  })
+}
 
 /** A whole day, in fields of UTC. */
 const dayOf = (date: IcalDate) => new Date(Date.UTC(date.getFullYear(), date.getMonth(), date.getDate()))
 
-function endOf(startAt: string, allDay: boolean, end: unknown, duration: string): string {
+function endOf(startAt: string, allDay: boolean, end: Date | null, duration: string): string {
   const lasted = duration ? Duration.fromISO(duration.trim().replace(/^\+/, '')) : null
   const usual = allDay ? DAY_MS : 0
   const start = Date.parse(startAt)
-  const given = isDate(end) ? end.getTime() : start + (lasted?.isValid ? lasted.toMillis() : usual)
+  const given = end ? end.getTime() : start + (lasted?.isValid ? lasted.toMillis() : usual)
   return new Date(Math.min(Math.max(given, start + usual), start + MAX_EVENT_DAYS * DAY_MS)).toISOString()
 }
 
@@ -114,20 +133,21 @@ function occurrenceKey(date: IcalDate, event: Pick<OutsideEvent, 'startAt' | 'al
 function readBlock(block: Block, place: Place): Read | null {
   const texts = ['UID', 'SUMMARY', 'DESCRIPTION', 'LOCATION', 'STATUS', 'SEQUENCE'].flatMap((name) => block.get(name)?.slice(0, 1) ?? [])
   const dates = ['DTSTART', 'DTEND', 'RECURRENCE-ID'].flatMap((name) => block.get(name)?.slice(0, 1) ?? [])
-  const lines = [...texts, ...[...dates, ...(block.get('EXDATE') ?? [])].map((line) => zonedLine(line, place))]
+  const lines = [...texts, ...dates.map((line) => zonedLine(line, place))]
   const read = parseLines(lines, 0, {}, [{}])
-  const { start, end, recurrenceid: instead } = read
-  if (!isDate(start) || start.getUTCFullYear() < 1900 || start.getUTCFullYear() > 2200) return null
+  const [start, end, instead] = [read.start, read.end, read.recurrenceid].map(dateOf)
+  if (!start || start.getUTCFullYear() < 1900 || start.getUTCFullYear() > 2200) return null
   const allDay = start.dateOnly === true
   const timezone = !allDay && isZone(start.tz) ? start.tz : place.zone
   const startAt = allDay ? fromWall(dayOf(start), timezone) : start.toISOString()
-  const ends = isDate(end) && end.dateOnly ? new Date(fromWall(dayOf(end), timezone)) : end
+  const ends = end?.dateOnly ? new Date(fromWall(dayOf(end), timezone)) : (end ?? null)
   const duration = block.get('DURATION')?.[0]
   const timing = { startAt, allDay, timezone }
-  const dropped = Object.values((read.exdate ?? {}) as Record<string, unknown>).filter(isDate)
+  const startsOf = (name: string) => [...new Set(datesOf(block.get(name) ?? [], place).map((date) => occurrenceKey(date, timing)))]
   return {
     uid: textOf(read.uid, 1_000),
-    instead: isDate(instead) ? occurrenceKey(instead, timing) : null,
+    more: instead ? [] : startsOf('RDATE').slice(0, MAX_MORE),
+    instead: instead ? occurrenceKey(instead, timing) : null,
     isCancelled: textOf(read.status, 20).toUpperCase() === 'CANCELLED',
     sequence: Number(read.sequence) || 0,
     event: {
@@ -136,8 +156,8 @@ function readBlock(block: Block, place: Place): Read | null {
       endAt: endOf(startAt, allDay, ends, duration ? duration.slice(duration.indexOf(':') + 1) : ''),
       location: textOf(read.location, 500) || null,
       notes: textOf(read.description, 20_000) || null,
-      recurrence: isDate(instead) ? null : ruleOf(block.get('RRULE')?.[0]),
-      excluded: [...new Set(dropped.map((date) => occurrenceKey(date, timing)))].slice(0, MAX_EXCLUDED),
+      recurrence: instead ? null : ruleOf(block.get('RRULE')?.[0]),
+      excluded: startsOf('EXDATE').slice(0, MAX_EXCLUDED),
     },
   }
 }
@@ -165,6 +185,19 @@ function withoutReplaced(all: Read[]): Read[] {
   return [...known.values()].filter(({ isCancelled }) => !isCancelled)
 }
 
+/** What takes place besides the rule, each time an event of its own, since a series has no place for it. */
+function besides({ event, more }: Read, lastEndAt: string | null): Omit<OutsideEvent, 'lastEndAt'>[] {
+  const { startAt, endAt, recurrence, excluded, timezone } = event
+  const lastsMs = Date.parse(endAt) - Date.parse(startAt)
+  const isShown = (at: string) => at === startAt || (recurrence !== null && beginsAt({ ...event, lastEndAt }, at, timezone))
+  return more
+    .filter((at) => !excluded.includes(at) && !isShown(at))
+    .map((at) => {
+      const alone = { ...event, startAt: at, endAt: new Date(Date.parse(at) + lastsMs).toISOString(), recurrence: null, excluded: [] }
+      return { ...alone, ...firstSpan(alone, timezone) }
+    })
+}
+
 /** The events of a calendar in the iCalendar format, without those long over. Throws {@link IcsError}. */
 export async function readICalendar(text: string, zone: string, now: Date): Promise<OutsideEvent[]> {
   const { events, zones } = blocksOf(text.replace(/^\uFEFF/, ''))
@@ -172,11 +205,17 @@ export async function readICalendar(text: string, zone: string, now: Date): Prom
   const read = withoutReplaced(events.flatMap((block) => readSafely(block, place)))
   const since = DateTime.fromJSDate(now).minus({ days: KEPT_DAYS }).toUTC().toISO() ?? ''
   const kept: OutsideEvent[] = []
-  for (const { event } of read) {
-    const lastEndAt = await lastEndOf(event)
-    if (lastEndAt !== null && lastEndAt < since) continue
-    kept.push({ ...event, lastEndAt })
+  const keep = (event: OutsideEvent) => {
+    if (event.lastEndAt !== null && event.lastEndAt < since) return
+    kept.push(event)
     if (kept.length > MAX_OUTSIDE_EVENTS) throw new IcsError(`has more than ${MAX_OUTSIDE_EVENTS} events`)
+  }
+  for (const one of read) {
+    const { event, more } = one
+    const lastEndAt = await lastEndOf(event)
+    const isFirstOut = more.length > 0 && event.recurrence === null && event.excluded.includes(event.startAt)
+    if (!isFirstOut) keep({ ...event, lastEndAt })
+    for (const besideIt of besides(one, lastEndAt)) keep({ ...besideIt, lastEndAt: besideIt.endAt })
   }
   return kept
 }

@@ -38,10 +38,16 @@ function daysOf(timing: Timing): number {
   return Math.max(1, Math.round(lastedMs / DAY_MS))
 }
 
+/** When an occurrence begins; its own start may lie in the second pass of an hour that the clocks go through twice. */
+function instantOf(timing: Timing, wall: Date): string {
+  const at = fromWall(wall, timing.timezone)
+  return timing.allDay || at > timing.startAt ? at : timing.startAt
+}
+
 /** An occurrence as it is shown in `zone`, in which all-day ones keep their dates. */
 function spanAt(timing: Timing, wall: Date, zone: string): Span {
   if (timing.allDay) return { startAt: fromWall(wall, zone), endAt: fromWall(new Date(wall.getTime() + daysOf(timing) * DAY_MS), zone) }
-  const startAt = fromWall(wall, timing.timezone)
+  const startAt = instantOf(timing, wall)
   return { startAt, endAt: iso(Date.parse(startAt) + Date.parse(timing.endAt) - Date.parse(timing.startAt)) }
 }
 
@@ -102,9 +108,9 @@ function* wallTimes(timing: Timing, from: number, to: number): Generator<Date | 
   }
 }
 
-function excludedFrom({ excluded, timezone }: Timing): (wall: Date) => boolean {
-  const all = new Set(excluded)
-  return (wall) => all.size > 0 && all.has(fromWall(wall, timezone))
+function excludedFrom(timing: Timing): (wall: Date) => boolean {
+  const all = new Set(timing.excluded)
+  return (wall) => all.size > 0 && all.has(instantOf(timing, wall))
 }
 
 /** Whether an occurrence comes after the last one. */
