@@ -53,6 +53,13 @@ test('two windows see what the other changes', async () => {
   for (const page of [kitchen, hall]) await tile(page, 'What happened').getByText('Nothing new.').waitFor(LIVE)
 })
 
+test('an alarm says on which day it rings', async () => {
+  await stage.owner.api.timers.create({ body: { endsAt: new Date(Date.now() + 86_400_000).toISOString(), name: 'School' } })
+  const page = await openHome('phone')
+  await tile(page, 'Timers').getByText('School').waitFor()
+  await tile(page, 'Timers').getByText('tomorrow').waitFor()
+})
+
 test('a tile fails alone and comes back', async () => {
   const { page } = await stage.openAsOwner('desktop')
   await page.route('**/api/calendar?**', (route) =>
