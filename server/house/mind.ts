@@ -119,7 +119,7 @@ export function createMind({
     db,
     llm: models.llm,
     household,
-    memory: learningMemory(memory.chunks),
+    memory: learningMemory(memory.chunks, memory.recollection),
     isBusy: () => replies.isBusy(),
     log,
   })

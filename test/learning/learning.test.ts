@@ -109,3 +109,43 @@ test('what was said right before a stop is read after the start', async () => {
   owner = await house.owner()
   await chunkOf('lighthouse')
 })
+
+test('of a conversation that is deleted while it is being read nothing is learned', async () => {
+  const { promise, resolve } = Promise.withResolvers<object>()
+  model.json('yellow kayak', promise)
+  const { conversationId } = await say(owner, 'By the way I sold the yellow kayak today')
+  await reads('yellow kayak')
+  await owner.api.chat.remove({ params: { id: conversationId } })
+  resolve({ facts: [fact('Ada sold the yellow kayak.')] })
+  model.json('green canoe', { facts: [fact('Ada bought the green canoe.')] })
+  await say(owner, 'And then I bought the green canoe')
+  await chunkOf('green canoe') // messages are read in turn
+  expect((await learned(true)).filter(({ content }) => content.includes('kayak'))).toEqual([])
+})
+
+test('what was learned in a conversation stays when that is deleted, and leads nowhere any more', async () => {
+  model.json('old piano', { facts: [fact('Ada tunes the old piano herself.')] })
+  const { conversationId } = await say(owner, 'I tune the old piano in the parlour myself')
+  expect(await chunkOf('piano')).toMatchObject({ conversationId, messageId: expect.any(String) })
+  await owner.api.chat.remove({ params: { id: conversationId } })
+  expect(await chunkOf('piano')).toMatchObject({ conversationId: null, messageId: null })
+})
+
+test('a note that a person wrote stays, and so does what the model only takes for the same', async () => {
+  const add = async (content: string, source: string) => (await owner.api.memory.addChunk({ body: { source, content } })).chunk.id
+  const supersededBy = async (id: string) => (await owner.api.memory.chunk({ params: { id } })).supersededById
+  const engineer = await add('The heating engineer is Mr Krause, phone 0301234', 'note')
+  model.json('heating engineer', { facts: [fact('The heating engineer is Mrs Blum.', { about: 'household', replaces: 1 })] })
+  await say(owner, 'I think the heating engineer is Mrs Blum nowadays')
+  await chunkOf('Mrs Blum')
+  expect(await supersededBy(engineer)).toBeNull()
+
+  const guitar = await add('Ada plays the guitar in a band.', 'chat_extract')
+  const { household, persons } = await owner.api.household.get()
+  expect(household.mode).toBeDefined()
+  const name = persons[0]?.displayName ?? ''
+  model.json('paddle', { facts: [fact(`${name} bought a new paddle.`, { about: 'household', replaces: 1 })] })
+  await say(owner, 'My guitar band is fun and I bought a new paddle')
+  await chunkOf('paddle')
+  expect(await supersededBy(guitar)).toBeNull()
+})

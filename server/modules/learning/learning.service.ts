@@ -12,7 +12,7 @@ import { overlap, shareSaid } from './said-words.ts'
 export interface KnownNote {
   id: string
   content: string
-  /** A person pinned or promoted it: no model replaces it. */
+  /** A person wrote it, or pinned or promoted it: no model replaces it. */
   isKept: boolean
 }
 
@@ -25,12 +25,17 @@ export interface LearnedFact {
   messageId: string
   observedAt: string
   supersedes: string | null
+  /** Whether it may be kept, within the write: its message may have been deleted, or whom it is about erased, while it was read. */
+  isStillSaid(): boolean
 }
 
 /** Memory as learning needs it. */
 export interface LearningMemory {
   /** What is remembered that comes nearest to a text, of the person's and the household's own. */
   nearest(text: string, personId: string | null, limit: number): Promise<KnownNote[]>
+  /** Whether what one text says could contradict the other, the names in them aside. */
+  isOfSameSubject(one: string, other: string, names: readonly string[]): Promise<boolean>
+  /** Throws 404 where it is not said any more. */
   keep(fact: LearnedFact): Promise<void>
 }
 
@@ -68,6 +73,9 @@ export function createLearningService({ db, llm, memory, household, isBusy, log 
   let timer: NodeJS.Timeout | undefined
   let working: Promise<void> | null = null
 
+  const isStillSaid = ({ id }: ExtractionRow): boolean =>
+    db.get(ExtractionTable, id) !== undefined && db.first(MessageTable, { id }) !== undefined
+
   async function extract(row: ExtractionRow, message: MessageRow, signal: AbortSignal): Promise<void> {
     const { household: home, persons } = household.get()
     const speaker = persons.find(({ id }) => id === row.personId)
@@ -95,10 +103,11 @@ export function createLearningService({ db, llm, memory, household, isBusy, log 
     for (const fact of Extraction.parse(JSON.parse(text)).facts.slice(0, MAX_FACTS)) {
       const content = fact.text.trim()
       if (content === '' || shareSaid(content, said, names) < LEAST_SAID) continue
-      // Whom it is about may have been erased, and the message with it, while it was being read.
-      if (!db.get(ExtractionTable, row.id)) return
+      if (!isStillSaid(row)) return
       if (known.some((note) => overlap(note.content, content) >= SAME)) continue
-      const superseded = known[fact.replaces - 1]
+      const old = known[fact.replaces - 1]
+      // a model’s word alone makes nothing history
+      const isReplaced = old && !old.isKept && (await memory.isOfSameSubject(content, old.content, names))
       await memory.keep({
         content,
         category: fact.category,
@@ -106,7 +115,8 @@ export function createLearningService({ db, llm, memory, household, isBusy, log 
         conversationId: row.conversationId,
         messageId: row.id,
         observedAt: message.createdAt,
-        supersedes: superseded && !superseded.isKept ? superseded.id : null,
+        supersedes: isReplaced ? old.id : null,
+        isStillSaid: () => isStillSaid(row),
       })
     }
   }
@@ -119,8 +129,8 @@ export function createLearningService({ db, llm, memory, household, isBusy, log 
       await db.write((tx) => tx.remove(ExtractionTable, { id: row.id }))
     } catch (error) {
       if (signal.aborted || (error instanceof AppError && ['no_model', 'model_unavailable', 'busy'].includes(error.code))) return false
-      log.warn({ err: error, messageId: row.id }, 'a message could not be read for what is worth remembering')
-      const tries = row.tries + 1
+      const tries = isStillSaid(row) ? row.tries + 1 : MOST_TRIES
+      if (isStillSaid(row)) log.warn({ err: error, messageId: row.id }, 'a message could not be read for what is worth remembering')
       await db.write((tx) =>
         tries < MOST_TRIES ? tx.update(ExtractionTable, row.id, { tries }) : tx.remove(ExtractionTable, { id: row.id }),
       )

@@ -7,6 +7,7 @@ import type { FactsService } from './facts.service.ts'
 import type { Chunk, MemoryEntry } from './memory.contract.ts'
 import { memoryBlock } from './memory-block.ts'
 import { shareMet, tellingStems } from './plain-words.ts'
+import { wordsOf } from './ranking/words.ts'
 import { whoseMemory } from './whose-memory.ts'
 
 export interface RecollectionDeps {
@@ -36,6 +37,8 @@ const BEARS = 0.33
 const CLEAR = 0.6
 const HALF = 0.5
 const NEAR_FACTS = 20
+/** Texts that share so much beside names speak of the same. */
+const SAME_SUBJECT = 0.37
 const MAX_ANSWER = 400
 /** Of so many found, those that are clearly about something are told or forgotten. */
 const MANY = 50
@@ -109,6 +112,18 @@ export function createRecollection({ chunks, facts, household, resourcesPath, te
   }
 
   return {
+    /** Whether what one text says could contradict the other, the names in them aside: “Ada buys a paddle” leaves “Ada plays the guitar”. */
+    async isOfSameSubject(one: string, other: string, names: readonly string[]): Promise<boolean> {
+      const called = new Set(names.flatMap(wordsOf))
+      const [first, second] = [one, other].map((text) =>
+        wordsOf(text)
+          .filter((word) => !called.has(word))
+          .join(' '),
+      ) as [string, string]
+      const there = (await bearingOn(first, resourcesPath, onFault))(second)
+      return there >= SAME_SUBJECT || (await bearingOn(second, resourcesPath, onFault))(first) >= SAME_SUBJECT
+    },
+
     /** What of these bears on the question as a Markdown block; the best one in any case. */
     async formatted(question: string, found: readonly Chunk[]): Promise<string> {
       if (found.length === 0) return ''
