@@ -19,6 +19,8 @@ export interface ActionCall {
   signal: AbortSignal
   /** The conversation in which it was asked for. */
   conversationId?: string
+  /** The person's message that asked for it. */
+  messageId?: string
 }
 
 /** Something that a person, the model, a webhook, a schedule or a plugin may have done. */

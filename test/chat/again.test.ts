@@ -64,3 +64,17 @@ test('a personality without end leaves room for an answer', async () => {
   expect((await last(owner, id))?.content).toBe('Yes, I hear you.')
   expect(String(model.asked.findLast(({ response_format }) => !response_format)?.messages[0]?.content).length).toBeLessThan(25_000)
 })
+
+test('what was to be remembered names the message that said so, with a model as without', async () => {
+  model.call('keep the bin day in mind', 'remember', { content: 'The bins go out on Thursdays' })
+  for (const [house, message] of [
+    [silent, 'Remember that the cellar code is 3141'],
+    [talking, 'Would you keep the bin day in mind, it is Thursday'],
+  ] as const) {
+    const owner = await house.residentOwner()
+    const id = await talk(owner, message)
+    const { messages } = await owner.api.chat.get({ params: { id } })
+    const { chunks } = await owner.api.memory.chunks({ query: { limit: 1 } })
+    expect(chunks[0]).toMatchObject({ source: 'note', conversationId: id, messageId: messages[0]?.id })
+  }
+})

@@ -84,12 +84,10 @@ const UNDO_MS = 10 * 60_000
 /** Finds the answer to what was said: a decision that was waited for, the grammar, the model, and at last an honest word. */
 export function createAnswering({ llm, grammar, recollection, texts, household, tools, decisions, log }: AnsweringDeps) {
   const textOf = ({ said }: Question) => said.findLast(({ role }) => role === 'user')?.content ?? ''
-  const callOf = ({ caller, conversationId, signal }: Question, origin: ActionCall['origin']): ActionCall => ({
-    caller,
-    origin,
-    signal,
-    conversationId,
-  })
+  const callOf = ({ caller, conversationId, said, signal }: Question, origin: ActionCall['origin']): ActionCall => {
+    const message = said.findLast(({ role }) => role === 'user')
+    return { caller, origin, signal, conversationId, ...(message && { messageId: message.id }) }
+  }
 
   /** What was done, while it can still be taken back by a word, answer by answer, the last one first. */
   function lastCallsOf({ said }: Question): ToolCall[][] {

@@ -43,7 +43,7 @@ export function memoryActions({ chunks, forgotten, notes, recollection }: Memory
         forWhom: z.enum(['me', 'household']).optional().describe('Whose memory it is; by what it says unless stated.'),
       }),
       risk: 'low',
-      async run({ content, category, forWhom }, { caller, conversationId, origin }) {
+      async run({ content, category, forWhom }, { caller, conversationId, messageId, origin }) {
         const text = content.toWellFormed().replaceAll('\0', '')
         const personId = ownerOf(text, forWhom, caller)
         const { chunk, replaced } = await notes.keep({
@@ -51,6 +51,7 @@ export function memoryActions({ chunks, forgotten, notes, recollection }: Memory
           category,
           personId,
           conversationId,
+          messageId,
           sparesKept: origin === 'model' || origin === 'mcp',
         })
         const before = replaced ? `${stopBehind(chunk.title)}Before, it was: ${replaced.content}` : ''

@@ -10,6 +10,7 @@ export interface Note {
   category?: string | undefined
   personId: string | null
   conversationId?: string | undefined
+  messageId?: string | undefined
   /** What a person pinned or promoted stays as it is, whatever contradicts it: no model replaces that. */
   sparesKept?: boolean
 }
@@ -43,10 +44,18 @@ export function createNoteKeeper({ db, chunks }: { db: Database; chunks: ChunksS
       category,
       personId,
       conversationId,
+      messageId,
       sparesKept = false,
     }: Note): Promise<{ chunk: Chunk; replaced: Known | null }> {
       const statement = statementIn(content)
-      const fields: NewChunk = { source: 'note', content, category, personId, ...(conversationId && { conversationId }) }
+      const fields: NewChunk = {
+        source: 'note',
+        content,
+        category,
+        personId,
+        ...(conversationId && { conversationId }),
+        ...(messageId && { messageId }),
+      }
       let replaced: Known | null = null
       const chunk = await chunks.keep(fields, (tx, row) => {
         if (!statement) return
