@@ -1,4 +1,4 @@
-import { DateTime } from 'luxon'
+import { DateTime, Info } from 'luxon'
 import rrule from 'rrule'
 
 const { RRule } = rrule
@@ -84,9 +84,19 @@ export function byDays(rule: string, start: Date): string {
 /** An instant as the clock on the wall shows it, in the fields of UTC, in which rules are counted: 8:00 stays 8:00 over the change of clocks. */
 export const toWall = (at: string, zone: string): Date => DateTime.fromISO(at, { zone }).setZone('utc', { keepLocalTime: true }).toJSDate()
 
-/** The instant at which the clock on the wall shows this; where that time is skipped, as much later. */
-export const fromWall = (wall: Date, zone: string): string =>
-  DateTime.fromJSDate(wall, { zone: 'utc' }).setZone(zone, { keepLocalTime: true }).toUTC().toISO() as string
+const DAY_MS = 86_400_000
+const MINUTE_MS = 60_000
+
+/** The instant at which the clock on the wall shows this, the first one where it shows it twice; where that time is skipped, as much later. */
+export function fromWall(wall: Date, zone: string): string {
+  const shown = wall.getTime()
+  const clock = Info.normalizeZone(zone)
+  const [before, after] = [clock.offset(shown - DAY_MS), clock.offset(shown + DAY_MS)]
+  const first = shown - before * MINUTE_MS
+  const second = shown - after * MINUTE_MS
+  const isSecond = before !== after && clock.offset(first) !== before && clock.offset(second) === after
+  return new Date(isSecond ? second : first).toISOString()
+}
 
 /** How many periods are looked at, at most: enough for 29 February, over 2100 too where days are counted, and few milliseconds. */
 const PERIODS = { HOURLY: 1_500, DAILY: 3_000, WEEKLY: 1_500, MONTHLY: 800, YEARLY: 200 }

@@ -1,4 +1,5 @@
 import { DateTime } from 'luxon'
+import { writtenTime } from './first-pass.ts'
 
 export interface Place {
   timezone: string
@@ -53,6 +54,6 @@ export const spokenList = (words: string[]): string =>
 
 /** A written time as an instant; one without an offset is the household’s. Null for no time. */
 export function instantOf(text: string, { timezone }: Place): string | null {
-  const moment = DateTime.fromISO(text, { zone: timezone })
+  const moment = writtenTime(text, timezone)
   return moment.isValid ? moment.toUTC().toISO() : null
 }

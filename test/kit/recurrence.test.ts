@@ -28,6 +28,31 @@ test('eight in the morning stays eight in the morning when the clocks change', (
   expect(lordHowe).toEqual(['2026-10-03T21:00:00.000Z', '2026-10-04T21:00:00.000Z'])
 })
 
+test('a time that the clocks go through twice is the first one', () => {
+  expect(times('FREQ=DAILY', '2026-10-24T00:30:00.000Z', 2)).toEqual(['2026-10-25T00:30:00.000Z', '2026-10-26T01:30:00.000Z'])
+  expect(times('FREQ=DAILY', '2026-10-31T05:30:00.000Z', 2, { zone: 'America/New_York' })).toEqual([
+    '2026-11-01T05:30:00.000Z',
+    '2026-11-02T06:30:00.000Z',
+  ])
+  const lordHowe = times('FREQ=DAILY', '2026-04-03T14:45:00.000Z', 2, { zone: 'Australia/Lord_Howe' })
+  expect(lordHowe).toEqual(['2026-04-04T14:45:00.000Z', '2026-04-05T15:15:00.000Z'])
+})
+
+test.each([BERLIN, 'America/New_York', 'Australia/Lord_Howe', 'America/Havana', 'Africa/Casablanca', 'Pacific/Kiritimati', 'UTC'])(
+  'in %s every time leads back to the first moment at which the clock shows it',
+  (zone) => {
+    let again = 0
+    for (let at = Date.UTC(2026, 0); at < Date.UTC(2027, 0); at += 9.25 * 3_600_000) {
+      const shown = toWall(new Date(at).toISOString(), zone)
+      const instant = fromWall(shown, zone)
+      expect(toWall(instant, zone)).toEqual(shown)
+      expect(Date.parse(instant)).toBeLessThanOrEqual(at)
+      if (Date.parse(instant) < at) again += 1
+    }
+    expect(again).toBeLessThanOrEqual(1) // at most once in a year one of these times falls into the hour that comes again
+  },
+)
+
 test('a time that the change of clocks skips comes later on that day alone', () => {
   expect(times('FREQ=DAILY', '2026-03-28T01:30:00.000Z', 2)).toEqual(['2026-03-29T01:30:00.000Z', '2026-03-30T00:30:00.000Z'])
 })

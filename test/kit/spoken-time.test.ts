@@ -36,3 +36,12 @@ test('a written time without an offset is the household’s', () => {
 test('lists are said with an and', () => {
   expect([[], ['a'], ['a', 'b'], ['a', 'b', 'c']].map(spokenList)).toEqual(['', 'a', 'a and b', 'a, b and c'])
 })
+
+test('a written time that the clock shows twice is the first one; with an offset it is as it is written', () => {
+  const place = { timezone: 'Europe/Berlin', locale: 'en-GB' }
+  expect(instantOf('2027-10-31T02:30', place)).toBe('2027-10-31T00:30:00.000Z')
+  expect(instantOf('2027-10-31T02:30:00+01:00', place)).toBe('2027-10-31T01:30:00.000Z')
+  expect(instantOf('2027-10-31T01:30:00Z', place)).toBe('2027-10-31T01:30:00.000Z')
+  expect(instantOf('2027-07-31T02:30', place)).toBe('2027-07-31T00:30:00.000Z')
+  expect(instantOf('soon', place)).toBeNull()
+})

@@ -1,4 +1,5 @@
 import { DateTime } from 'luxon'
+import { firstPass } from '../../kit/first-pass.ts'
 import { asRule, type Recurrence } from './recurrence.ts'
 import type { Clock, Day, When } from './whens.ts'
 
@@ -20,7 +21,7 @@ const MORNING = 9
 const EARLY = 7
 
 const at = ({ year, month, day }: Day, { hour, minute }: Pick<Clock, 'hour' | 'minute'>, zone: string) =>
-  DateTime.fromObject({ year, month, day, hour, minute }, { zone })
+  firstPass(DateTime.fromObject({ year, month, day, hour, minute }, { zone }))
 
 function firstDay({ days, monthDay }: Recurrence, from: DateTime): DateTime {
   for (let ahead = 0; ahead < 62; ahead++) {
