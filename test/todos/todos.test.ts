@@ -160,13 +160,18 @@ test('COUNT counts on from one to the next', async () => {
   expect(taken).toBe(3)
 })
 
-test('without a time a recurring one gets one when it comes again', async () => {
-  const { id } = await add('Water the plants', { recurrence: 'FREQ=DAILY;INTERVAL=3', list: 'plants' })
+test('without a time a recurring one has none when it comes again, until its rule ends', async () => {
+  const openOn = (list: string) => phone.api.todos.list({ query: { list, status: 'open' } })
+  const { id, createdAt } = await add('Water the plants', { recurrence: 'FREQ=DAILY;INTERVAL=3', list: 'plants' })
   await phone.api.todos.complete({ params: { id } })
-  const [next] = await phone.api.todos.list({ query: { list: 'plants', status: 'open' } })
-  const days = (Date.parse(next?.dueAt ?? '') - Date.now()) / 86_400_000
-  expect(days).toBeGreaterThan(2.9)
-  expect(days).toBeLessThan(3.1)
+  const [next, ...others] = await openOn('plants')
+  expect(others).toEqual([])
+  expect(next).toEqual({ id: expect.any(String), title: 'Water the plants', list: 'plants', recurrence: 'FREQ=DAILY;INTERVAL=3', createdAt: expect.any(String) }) // biome-ignore format: one line
+  expect(next?.id).not.toBe(id)
+  expect((next?.createdAt ?? '') >= createdAt).toBe(true)
+  const last = await add('Paint', { recurrence: 'FREQ=DAILY;COUNT=1', list: 'painting' })
+  await phone.api.todos.complete({ params: { id: last.id } })
+  expect(await openOn('painting')).toEqual([])
 })
 
 test('a rule is taken away and given by PATCH', async () => {
@@ -238,6 +243,32 @@ test('`completedAt` null opens again what was done, and the one that followed it
   expect(await titles({ list: 'sweeping' })).toEqual(['Sweep', 'Sweep'])
   expect((await patch(chore.id, { completedAt: null })).status).toBe(200)
   expect(await phone.api.todos.list({ query: { list: 'sweeping' } })).toEqual([chore])
+})
+
+test('what followed a recurring one and was changed stays when that one is opened again, and no third comes', async () => {
+  const openIn = (list: string) => phone.api.todos.list({ query: { list, status: 'open' } })
+  const done = (id: string, completed: boolean) => phone.api.todos.update({ params: { id }, body: { completed } })
+  const change = (id: string, body: object) => phone.api.todos.update({ params: { id }, body })
+  const first = await add('Mop', { recurrence: 'FREQ=DAILY', dueAt: '2030-05-01T10:00:00Z', list: 'mopping' })
+  await done(first.id, true)
+  const [next] = await openIn('mopping')
+  const edited = await change(next?.id ?? '', { title: 'Mop the stairs', notes: 'important' })
+  expect(await done(first.id, false)).toEqual(first)
+  expect(await openIn('mopping')).toEqual([first, edited])
+  await done(first.id, true)
+  expect(await openIn('mopping')).toEqual([edited])
+  await phone.api.todos.remove({ params: { id: edited.id } })
+  await done(first.id, false)
+  await done(first.id, true)
+  expect(await openIn('mopping')).toHaveLength(1)
+
+  const dusted = await add('Dust', { recurrence: 'FREQ=DAILY', dueAt: '2030-05-01T10:00:00Z', list: 'dusting' })
+  await done(dusted.id, true)
+  const [twin] = await openIn('dusting')
+  await done(twin?.id ?? '', true)
+  await done(twin?.id ?? '', false)
+  await done(dusted.id, false)
+  expect(await openIn('dusting')).toEqual([dusted])
 })
 
 test.each(['all', 'open', 'completed'] as const)(

@@ -35,7 +35,7 @@ export function seriesOf(rule: string, times: Times, zone: string): TodoSeries {
   }
 }
 
-/** When a recurring to-do that is completed at `now` comes again; null when it does not. */
+/** When a recurring to-do that is completed at `now` comes again, without a time where it has none; null when it does not. */
 export function nextTimes(row: TodoRow, zone: string, now: string): Pick<TodoRow, 'dueAt' | 'remindAt'> | null {
   if (row.recurrence === null || row.series === null) return null
   const { startAt, remindBeforeMs } = row.series
@@ -47,7 +47,7 @@ export function nextTimes(row: TodoRow, zone: string, now: string): Pick<TodoRow
   if (next && fromWall(next, zone) <= done) next = nextOccurrence(series, next)
   if (!next) return null
   return {
-    dueAt: row.dueAt === null && row.remindAt !== null ? null : fromWall(next, zone),
+    dueAt: row.dueAt === null ? null : fromWall(next, zone),
     remindAt: remindBeforeMs === null ? null : fromWall(new Date(next.getTime() - remindBeforeMs), zone),
   }
 }

@@ -188,7 +188,8 @@ export function createTodoActions({ todos, household, reaches }: TodoActionsDeps
       async run(input) {
         const { todo, next } = await todos.complete(find(input).id)
         const at = next?.dueAt ?? next?.remindAt
-        return { output: `I ticked off ${todo.title}${onList(todo.list)}.${at ? ` It comes again ${said(at)}.` : ''}`, data: todo }
+        const again = at ? ` It comes again ${said(at)}.` : next && !next.completedAt ? ' It is open again for the next time.' : ''
+        return { output: `I ticked off ${todo.title}${onList(todo.list)}.${again}`, data: todo }
       },
     }),
     action({

@@ -85,6 +85,8 @@ export const todosContract = {
     path: '/api/todos/{id}',
     access: 'member',
     summary: 'Change a to-do, complete it, or open it again',
+    description:
+      'Opening a recurring one again takes back the one that followed it, unless that is done or was changed: then both stay, and completing makes no third.',
     params: ById,
     body: editable({ ...z.object(todoFields).partial().shape, ...completion }, readOnly),
     returns: Todo,
@@ -94,6 +96,8 @@ export const todosContract = {
     path: '/api/todos/{id}/complete',
     access: 'member',
     summary: 'Mark a to-do as done; a recurring one comes again',
+    description:
+      'The next one is due and reminds at its own time; where the one that is done had no time, the next has none and is open at once.',
     params: ById,
     returns: Todo,
     status: 200,

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import type { Database, Transaction } from '../../db/database.ts'
 import { BOUND_TEXT } from '../../db/rows.ts'
 import { invalid, notFound } from '../../kit/errors.ts'
@@ -116,6 +117,13 @@ const toTodo = ({ id, title, createdAt, ...row }: TodoRow): Todo => {
   return { id, title, ...present({ list, notes, dueAt, remindAt, recurrence, completedAt, personId }), createdAt }
 }
 
+/** Whether nobody changed what followed; one that was only done and opened again is as it was, unless it still reminds. */
+function isTwin(row: TodoRow, next: TodoRow): boolean {
+  if (next.updatedAt === next.createdAt) return true
+  const isSame = (['title', 'listKey', 'notes', 'recurrence', 'personId'] as const).every((field) => row[field] === next[field])
+  return isSame && next.reminderAt === null && isDeepStrictEqual(row.series, next.series)
+}
+
 export type TodosService = ReturnType<typeof createTodosService>
 
 /** What is to be done, on lists or on none. */
@@ -168,7 +176,8 @@ export function createTodosService({ db, household, events, reminders, settle }:
 
   /** What comes after a recurring one; it goes on with the same series. */
   function nextOf(row: TodoRow): TodoRow | null {
-    const times = row.nextId === null ? nextTimes(row, zone(), now()) : null
+    const isFollowed = row.nextId !== null && db.get(TodoTable, row.nextId) !== undefined
+    const times = isFollowed ? null : nextTimes(row, zone(), now())
     if (!times) return null
     const at = now()
     const fresh = { id: randomUUID(), completedAt: null, wasCompletedAt: null, createdAt: at, updatedAt: at }
@@ -187,12 +196,12 @@ export function createTodosService({ db, household, events, reminders, settle }:
     if (next) insert(tx, next)
   }
 
-  /** Takes back the one that followed, unless that is done too. */
+  /** Takes back the one that followed, unless that is done too or was changed: then both stay. */
   function reopenIn(tx: Transaction, row: TodoRow): void {
     if (row.completedAt === null) return
     const next = row.nextId === null ? undefined : db.get(TodoTable, row.nextId)
-    const isNextOpen = next?.completedAt === null
-    if (next && isNextOpen) {
+    const isTakenBack = next?.completedAt === null && isTwin(row, next)
+    if (next && isTakenBack) {
       tx.remove(TodoTable, { id: next.id })
       changed(tx, next.id)
     }
@@ -201,7 +210,7 @@ export function createTodosService({ db, household, events, reminders, settle }:
       wasCompletedAt: row.completedAt,
       updatedAt: now(),
       reminderAt: isAhead(row.remindAt) ? row.remindAt : null,
-      nextId: next && !isNextOpen ? row.nextId : null,
+      nextId: next && !isTakenBack ? row.nextId : null,
     })
     changed(tx, row.id)
   }
