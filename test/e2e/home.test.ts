@@ -28,8 +28,9 @@ test('two windows see what the other changes', async () => {
   const [kitchen, hall] = [await openHome(), await openHome('phone')]
   const ferns = (page: Page) => tile(page, 'To-dos').getByText('Water the ferns')
   await ferns(kitchen).waitFor()
-  await ferns(hall).click()
-  expect(await hall.getByRole('checkbox', { name: /Water the ferns/ }).isChecked()).toBe(true)
+  const box = hall.getByRole('checkbox', { name: /Water the ferns/ })
+  await box.click()
+  expect(await box.isChecked()).toBe(true)
   await ferns(kitchen).waitFor({ state: 'detached', ...LIVE })
   await hall.getByRole('button', { name: 'Undo' }).click()
   await ferns(kitchen).waitFor(LIVE)
@@ -82,6 +83,16 @@ test('what is said here is answered in the chat', async () => {
   await page.waitForURL(/\/chat\/./)
   await page.getByRole('navigation', { name: 'Areas' }).getByRole('link', { name: 'Home' }).click()
   await tile(page, 'To-dos').getByText('1 thing to buy').waitFor(LIVE)
+})
+
+test.each(['/calendar', '/memory'])('%s has nothing to press on paper', async (path) => {
+  const { page } = await stage.openAsOwner()
+  await page.goto(stage.server.url + path)
+  await page.getByRole('main').getByRole('button', { name: 'Add' }).first().waitFor()
+  const pressed = page.locator('main').locator('.button, .icon-button, input, select').filter({ visible: true })
+  expect(await pressed.count()).toBeGreaterThan(0)
+  await page.emulateMedia({ media: 'print' })
+  expect(await pressed.count()).toBe(0)
 })
 
 test('a guest is shown what guests may see', async () => {
