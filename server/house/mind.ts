@@ -109,7 +109,7 @@ export function createMind({
     llm: models.llm,
     grammar,
     recollection: memory.recollection,
-    texts: memory.rawFiles,
+    texts: memory.rawFiles.told,
     household,
     tools,
     decisions,

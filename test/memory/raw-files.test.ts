@@ -3,6 +3,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, symli
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { toldOf, toldText } from '../../server/modules/memory/told-text.ts'
 import { json } from '../support/credentials.ts'
 import { type Browser, type House, startHouse } from '../support/house.ts'
 import { outcome } from './family.ts'
@@ -21,12 +22,15 @@ afterEach(() => {
 })
 
 const path = (name: string) => join(house.dataPath, name)
-const raw = () => owner.api.memory.raw()
+const raw = async () => {
+  const { soul, memory } = await owner.api.memory.raw()
+  return { soul, memory }
+}
 
 test('the personality that comes with it holds until there is another', async () => {
   expect(shipped).toContain('assistant of this household')
   const soul = 'Be a pirate. 🏴‍☠️\n'
-  expect(await owner.api.memory.setSoul({ body: { content: soul } })).toEqual({ soul, memory: '' })
+  expect(await owner.api.memory.setSoul({ body: { content: soul } })).toEqual({ soul, memory: '', told: { soul: soul.length, memory: 0 } })
   expect(readFileSync(path('soul.md'), 'utf8')).toBe(soul)
   expect(existsSync(path('soul.md.part'))).toBe(false)
   await house.restart()
@@ -50,6 +54,26 @@ test('a long file of one’s own is read whole and never written', async () => {
   expect((await raw()).memory).toBe(lines)
   await owner.api.memory.setSoul({ body: { content: 'x', memory: 'never' } })
   expect(readFileSync(path('memory.md'), 'utf8')).toBe(lines)
+})
+
+test('of a long text whole lines are told, and where that ends is said', async () => {
+  const lines = Array.from({ length: 10_000 }, (_, n) => `- line ${n}`)
+  writeFileSync(path('memory.md'), lines.join('\n'))
+  const { memory, told } = await owner.api.memory.raw()
+  const known = memory.slice(0, told.memory).split('\n')
+  expect(known).toEqual(lines.slice(0, known.length))
+  expect(told.memory).toBeGreaterThan(7_980)
+  expect(told.memory).toBeLessThanOrEqual(8_000)
+  expect(toldText(memory, 8_000).split('\n').at(-2)).toBe(known.at(-1))
+  expect(toldText(memory, 8_000)).toMatch(/no more of it is told\.\)$/)
+  const sent = await owner.fetch('/api/memory/soul', json({ content: 'x'.repeat(20_000), memory, told }, 'PUT'))
+  expect(((await sent.json()) as { told: object }).told).toEqual({ soul: 12_000, memory: told.memory })
+})
+
+test('one long line is told as far as it goes, and never half of a character', () => {
+  expect(toldText('🎂'.repeat(100), 101)).toBe(`${'🎂'.repeat(50)}\n(It goes on, but no more of it is told.)`)
+  expect(toldOf(`\n\n${'x'.repeat(50)}`, 20)).toBe(20)
+  expect(toldText('short\n', 20)).toBe('short\n')
 })
 
 test('a file of 100 MB is cut, and says so', async () => {

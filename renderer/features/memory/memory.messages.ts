@@ -86,6 +86,8 @@ export const memoryMessages = {
   'memory.soulOwner': 'The owner of this Hearth can change it.',
   'memory.file': 'Your own text',
   'memory.fileLead':
-    'What stands in memory.md in Hearth’s data folder is told to the assistant as it is. Hearth only reads it; change it in any text editor.',
+    'What stands in memory.md in Hearth’s data folder is told to the assistant as it is, as far as there is room for it. Hearth only reads it; change it in any text editor.',
+  'memory.toldCut': (characters: number, line: number) =>
+    `This is too long to be told whole. The assistant is told its first ${number(characters)} characters, up to line ${number(line)}, and nothing after that. Put first what matters most.`,
   'memory.fileEmpty': 'The file is empty or not there.',
 }

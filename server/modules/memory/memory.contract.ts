@@ -44,6 +44,9 @@ export type Chunk = z.output<typeof Chunk>
 export const RawMemory = z.object({
   soul: z.string().describe('The personality, Markdown.'),
   memory: z.string().describe('The people’s own text, Markdown; Hearth never writes it.'),
+  told: z
+    .object({ soul: z.number().int(), memory: z.number().int() })
+    .describe('How many characters of each, from its beginning, the assistant is told; of a longer text no more.'),
 })
 
 const chunkFields = {
@@ -102,7 +105,7 @@ export const memoryContract = {
     path: '/api/memory/soul',
     access: 'admin',
     summary: 'Change the personality',
-    body: editable({ content: wellFormed(100_000) }, ['memory']),
+    body: editable({ content: wellFormed(100_000) }, ['memory', 'told']),
     returns: RawMemory,
   }),
   chunks: endpoint({

@@ -19,6 +19,7 @@ import { createPersonErasure } from './person-erasure.ts'
 import { exportPerson } from './person-export.ts'
 import { createRawFiles } from './raw-files.ts'
 import { createRecollection } from './recollection.ts'
+import { MOST_TOLD, toldOf } from './told-text.ts'
 import { createChunkVectors, type Embedders } from './vectors/chunk-vectors.ts'
 
 export interface MemoryDeps {
@@ -67,7 +68,10 @@ export function createMemory({ db, events, household, dataPath, resourcesPath, d
   }
   const erasure = createPersonErasure({ db, household, chunks: erasable })
   const rawFiles = createRawFiles({ dataPath, defaultSoulPath: join(resourcesPath, 'soul.md'), log })
-  const rawMemory = async () => ({ soul: await rawFiles.soul(), memory: await rawFiles.memory() })
+  async function rawMemory() {
+    const [soul, memory] = [await rawFiles.soul(), await rawFiles.memory()]
+    return { soul, memory, told: { soul: toldOf(soul, MOST_TOLD.soul), memory: toldOf(memory, MOST_TOLD.memory) } }
+  }
 
   const module: Module = {
     name: 'memory',

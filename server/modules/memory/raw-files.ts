@@ -4,6 +4,7 @@ import { join, sep } from 'node:path'
 import { writeFileAtomic } from '../../kit/atomic-file.ts'
 import { conflict } from '../../kit/errors.ts'
 import type { Logger } from '../../kit/log.ts'
+import { MOST_TOLD, toldText } from './told-text.ts'
 
 export interface RawFilesDeps {
   /** The folder they are in; nothing outside of it is read. */
@@ -15,6 +16,7 @@ export interface RawFilesDeps {
 
 /** More of a file than this is not read. */
 const MAX_BYTES = 1024 * 1024
+const TOLD: Readonly<Record<string, number>> = { 'soul.md': MOST_TOLD.soul, 'memory.md': MOST_TOLD.memory }
 const CUT = '\n\n(The rest of this file is too long to be read.)\n'
 
 interface Known {
@@ -68,6 +70,8 @@ export function createRawFiles({ dataPath, defaultSoulPath, log }: RawFilesDeps)
     const text = new TextDecoder().decode(bytes.subarray(0, read)).replaceAll('\0', '')
     if (isCut) complain(name, 'only the first MiB of this file is read')
     else if (text.includes('\uFFFD')) complain(name, 'parts of this file are not UTF-8 and cannot be read')
+    else if (text.length > (TOLD[name] ?? MAX_BYTES))
+      complain(name, `only the first ${TOLD[name]} characters of this file are told to the assistant`)
     else complained.delete(name)
     return { mark, text: isCut ? text + CUT : text }
   }
@@ -96,9 +100,18 @@ export function createRawFiles({ dataPath, defaultSoulPath, log }: RawFilesDeps)
     return ownSoul
   }
 
+  const soul = async (): Promise<string> => (await read('soul.md')) ?? (await defaultSoul())
+  const memory = async (): Promise<string> => (await read('memory.md')) ?? ''
+
   return {
-    soul: async (): Promise<string> => (await read('soul.md')) ?? (await defaultSoul()),
-    memory: async (): Promise<string> => (await read('memory.md')) ?? '',
+    soul,
+    memory,
+
+    /** Both as far as the assistant is told them. */
+    told: {
+      soul: async (): Promise<string> => toldText(await soul(), MOST_TOLD.soul),
+      memory: async (): Promise<string> => toldText(await memory(), MOST_TOLD.memory),
+    },
 
     /** Replaces the personality whole; throws 409 where something that is no file is in its place. */
     setSoul(content: string): void {
