@@ -25,7 +25,7 @@ const MAX_PATTERN_CHARS = 1_000
 const MAX_WORDS = 500
 const MAX_DETAILS = 20
 /** What a schema may ask for, so that compiling it takes few milliseconds; a plain property counts one. */
-const MAX_WEIGHT = 500
+const MAX_WEIGHT = 450
 /** Of a list of names or values; the check of a longer one is a loop and costs no more. */
 const MAX_LISTED = 200
 /** Of all patterns of a schema, as `LinearPattern` counts it. */
@@ -127,10 +127,12 @@ const listed = (value: unknown) => (Array.isArray(value) ? Math.min(value.length
 /** About how long it takes to compile a keyword, without what is inside of it. */
 function weightOf(key: string, value: unknown): number {
   if (key === '$ref') return 4
+  if (key === 'pattern') return 3
   if (key === 'required' || key === 'enum' || key === 'type') return 1 + listed(value) / 3
   if (key === 'dependentRequired')
     return Object.values(value as Record<string, unknown[]>).reduce((sum, names) => sum + 1 + names.length, 1)
   if (key === '$defs' || key === 'definitions') return 2 * Object.keys(value as object).length // each becomes a function
+  if (key === 'patternProperties') return 3 * Object.keys(value as object).length
   return MAP.has(key) || key === 'default' || key === 'examples' ? 0 : 1
 }
 
@@ -213,13 +215,14 @@ function detailOf({ instancePath, keyword, params, message }: ErrorObject): Deta
   return { path, message: (message ?? 'is not valid').slice(0, 300) }
 }
 
-let shared: Ajv2020 | undefined
-/** Made at the first schema, since loading it takes 50 ms and 14 MB. It fetches nothing, and keeps no schema under a name that another could take. */
+/**
+ * One for each schema, since it keeps what it compiled for as long as it lives. It fetches nothing. The library is loaded with the first
+ * one, which takes 50 ms and 14 MB.
+ */
 function validator(): Ajv2020 {
-  if (shared) return shared
   const { Ajv2020 } = require('ajv/dist/2020.js') as typeof import('ajv/dist/2020.js')
   const { fastFormats } = require('ajv-formats/dist/formats.js') as typeof import('ajv-formats/dist/formats.js')
-  shared = new Ajv2020({
+  const ajv = new Ajv2020({
     strict: false,
     allErrors: true,
     ownProperties: true,
@@ -229,8 +232,8 @@ function validator(): Ajv2020 {
     validateSchema: false,
     logger: false,
   })
-  for (const name of FORMATS) shared.addFormat(name, fastFormats[name])
-  return shared
+  for (const name of FORMATS) ajv.addFormat(name, fastFormats[name])
+  return ajv
 }
 
 /** What a value has that the schema does not allow, one detail per fault; none where all is well. */
@@ -261,12 +264,9 @@ export function compileSchema(schema: unknown): SchemaCheck {
 }
 
 function compiled(clean: JsonSchema): ReturnType<Ajv2020['compile']> {
-  const ajv = validator()
   try {
-    return ajv.compile(clean)
+    return validator().compile(clean)
   } catch (error) {
     throw new SchemaError(`The schema cannot be used: ${error instanceof Error ? error.message.slice(0, 200) : 'it is not valid'}.`)
-  } finally {
-    ajv.removeSchema(clean)
   }
 }

@@ -52,6 +52,32 @@ test.each(['http://127.0.0.1:1/mcp', 'http://127.0.0.1:9/mcp'])('of nobody at %s
   await gone.stop()
 })
 
+test('a server that asks without end keeps nobody busy, and works once it stops', async () => {
+  let most = 0
+  let open = 0
+  const ping = (id: number) => `data: ${JSON.stringify({ jsonrpc: '2.0', id, method: 'ping' })}\n\n`
+  shed.misbehave(async (req, res) => {
+    open += 1
+    most = Math.max(most, open)
+    res.once('close', () => {
+      open -= 1
+    })
+    let text = ''
+    for await (const piece of req) text += String(piece)
+    const asked = text === '' ? {} : (JSON.parse(text) as { method?: string; id?: number })
+    if (req.method !== 'POST') return void res.writeHead(405).end()
+    if (asked.method !== 'initialize') return // an answer of ours: it is never taken
+    res.writeHead(200, { 'content-type': 'text/event-stream' })
+    res.end(Array.from({ length: 1_500 }, (_, id) => ping(id)).join(''))
+  })
+  server.start()
+  await becomes('error')
+  await expect.poll(() => most, LONG).toBeGreaterThan(1)
+  expect(most).toBeLessThan(100)
+  shed.misbehave(null)
+  await becomes('connected')
+})
+
 test('a server that goes away is found out without a call', async () => {
   server.start()
   await becomes('connected')
