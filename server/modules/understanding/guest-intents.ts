@@ -34,6 +34,7 @@ const FOR_GUESTS: ReadonlySet<string> = new Set([
   'goodbye',
   'how_are_you',
   'who_are_you',
+  'are_you_ai',
   'my_name',
   'shut_up',
   'listening',

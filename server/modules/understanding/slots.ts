@@ -84,9 +84,19 @@ function reminder(slots: Slots, help: SlotHelp): Slots | null {
   }
 }
 
+/** A time alone, for what was put down before it. */
+function whenOnly(slots: Slots, help: SlotHelp): Slots | null {
+  const decided = moment(slots, help, 'reminder')
+  if (!decided || (decided.at <= help.now && !decided.recurrence)) return null
+  return { remindAt: iso(decided.at), timed: decided.timed, ...(decided.recurrence && { recurrence: decided.recurrence }) }
+}
+
 /** Where no calendar was spoken of, a day alone does not make an event. */
-function eventAdd({ bare, ...slots }: Slots, help: SlotHelp): Slots | null {
+function eventAdd({ bare, titled, ...slots }: Slots, help: SlotHelp, captures: readonly Capture[]): Slots | null {
   const { when: _, then: __, ...rest } = slots
+  // `a meeting with the teacher` is called so
+  const [first, title] = [captures.find(({ as }) => as === 'titled'), captures.find(({ as }) => as === 'title')]
+  if (first && title) rest.title = help.said(first.start, title.end)
   const decided = moment(slots, help, 'event')
   if (!decided || (bare && !decided.timed && !decided.recurrence)) return null
   return {
@@ -180,6 +190,12 @@ function correct(slots: Slots, help: SlotHelp, captures: readonly Capture[]): Sl
   return { subject, content: `${subject} ${String(slots.verb ?? 'is')} ${String(value)}` }
 }
 
+/** `tell Ben dinner is ready`: all behind the name. */
+function tell({ what: _, rest: __, ...slots }: Slots, help: SlotHelp, captures: readonly Capture[]): Slots {
+  const [first, last] = [captures.find(({ as }) => as === 'what'), captures.find(({ as }) => as === 'rest')]
+  return first && last ? { ...slots, message: help.said(first.start, last.end) } : slots
+}
+
 /** Something on a list; what is listed with `and` is several things there, but for tasks. */
 function listItem(slots: Slots, help: SlotHelp): Slots {
   const { newList, anywhere, ...rest } = slots
@@ -200,6 +216,8 @@ const finishers: Record<string, (slots: Slots, help: SlotHelp, captures: readonl
   correct,
   remind: reminder,
   todo_add: reminder,
+  when_only: whenOnly,
+  tell_person: tell,
   event_add: eventAdd,
   event_named: eventAdd,
   event_remove: eventRemove,

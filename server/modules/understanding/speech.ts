@@ -15,6 +15,7 @@ export function createSpeech({ language, replies }: Language, house: { locale: s
   const usual: Record<string, string> = { en: 'en-GB' }
   const locale = house.locale.toLowerCase().startsWith(language) ? house.locale : (usual[language] ?? language)
   const join = new Intl.ListFormat(locale, { type: 'conjunction' })
+  const or = new Intl.ListFormat(locale, { type: 'disjunction' })
   const plural = new Intl.PluralRules(locale)
   const numbers = new Intl.NumberFormat(locale, { maximumSignificantDigits: 10 })
   const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 })
@@ -44,6 +45,7 @@ export function createSpeech({ language, replies }: Language, house: { locale: s
     say,
     has: (key: string) => key in replies,
     list: (items: readonly string[]) => join.format(items),
+    either: (items: readonly string[]) => or.format(items),
     /** Whole numbers to the last digit, others to ten of them. */
     number: (value: number) => (Number.isSafeInteger(value) ? whole : numbers).format(value),
     /** `5 weeks and 6 days`. */

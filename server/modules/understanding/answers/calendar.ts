@@ -89,7 +89,8 @@ function eventNamed({ query, about, aboutId }: Slots, events: readonly CalendarE
   const title = (event: CalendarEvent) => event.title
   const ofPerson = events.filter(({ personId }) => personId !== undefined && personId === aboutId)
   const named = text(about)
-  const ways = named === '' ? [] : [`${named}'s ${text(query)}`, `${named} ${text(query)}`, `${text(query)} ${named}`, `${text(query)} for ${named}`]
+  const ways =
+    named === '' ? [] : [`${named}'s ${text(query)}`, `${named} ${text(query)}`, `${text(query)} ${named}`, `${text(query)} for ${named}`]
   const found = ways.map((way) => closest(way, events, title)).find((event) => event !== null)
   return found ?? (named === '' ? closest(text(query), events, title) : closest(text(query), ofPerson, title))
 }

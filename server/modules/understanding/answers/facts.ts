@@ -56,10 +56,9 @@ async function birthday(slots: Slots, help: AnswerHelp) {
   if (!who.birthDate) {
     return (help.has('recall') ? await recollect(help.text, help) : null) ?? speech.say('birthday_unknown', { name: who.displayName })
   }
-  const day = DateTime.fromISO(who.birthDate).setLocale(speech.now().locale ?? 'en')
-  const next = nextBirthday(who.birthDate, speech.now())
+  const next = nextBirthday(who.birthDate, speech.now()).setLocale(speech.now().locale ?? 'en')
   const days = Math.round(next.diff(speech.now().startOf('day'), 'days').days)
-  const date = day.toLocaleString({ day: 'numeric', month: 'long' })
+  const date = next.toLocaleString({ day: 'numeric', month: 'long' })
   return speech.say(days === 0 ? 'birthday_today' : 'birthday_is', { name: who.displayName, date, count: days })
 }
 
@@ -68,6 +67,12 @@ async function age(slots: Slots, help: AnswerHelp) {
   if (!who) return null
   if (!who.birthDate)
     return (help.has('recall') ? await recollect(help.text, help) : null) ?? help.speech.say('birthday_unknown', { name: who.displayName })
+  if (slots.next) {
+    const next = nextBirthday(who.birthDate, help.speech.now())
+    const date = next.toLocaleString({ day: 'numeric', month: 'long', year: 'numeric' })
+    const count = next.year - DateTime.fromISO(who.birthDate).year
+    return help.speech.say('age_will_be', { name: who.displayName, count, date })
+  }
   const years = Math.floor(help.speech.now().diff(DateTime.fromISO(who.birthDate, { zone: help.speech.now().zone }), 'years').years)
   return help.speech.say(years < 1 ? 'age_first_year' : 'age_is', { name: who.displayName, count: years })
 }

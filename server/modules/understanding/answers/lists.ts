@@ -1,10 +1,12 @@
 import { z } from 'zod'
+import { closest } from '../../../kit/closest.ts'
 import { Todo } from '../../todos/todos.contract.ts'
+import { fold } from '../tokens.ts'
 import { type AnswerHelp, type Answers, given, type Slots, text } from './answer.ts'
 
 const Todos = z.object({ items: z.array(Todo), total: z.number() })
 type Found = z.output<typeof Todos>
-const Added = z.object({ remindsAll: z.boolean().optional(), wasThere: z.boolean().optional() })
+const Added = z.object({ waits: z.boolean().optional(), wasThere: z.boolean().optional() })
 const NONE = 'cannot_lists'
 /** What the actions call the to-dos that are on no list. */
 const PLAIN = 'to-do'
@@ -47,16 +49,61 @@ async function dueThen({ from, to }: Slots, help: AnswerHelp): Promise<string> {
   return speech.say(begin ? 'todo_then' : 'todo_today', { items: shortened(todos, todos.length, help) })
 }
 
-/** What the speaker is reminded of, with when. */
-async function reminders(help: AnswerHelp): Promise<string> {
+/** What somebody is reminded of, with when; the speaker unless named. */
+async function reminders({ about, aboutId }: Slots, help: AnswerHelp): Promise<string> {
   const { speech } = help
-  const { items, total } = await find({ mine: true, reminders: true }, help)
-  if (total === 0) return speech.say('no_reminders')
-  const said = items
-    .slice(0, MOST_SAID)
-    .map(({ title, remindAt }) => speech.say('reminder_at', { title, time: speech.moment(remindAt ?? '') }))
+  const name = text(about)
+  const found = await find(name ? { reminders: true } : { mine: true, reminders: true }, help)
+  const items = name ? found.items.filter(({ personId }) => personId === aboutId) : found.items
+  const total = name ? items.length : found.total
+  if (total === 0) return speech.say(name ? 'no_reminders_of' : 'no_reminders', { name })
+  const said = items.slice(0, MOST_SAID).map((todo) => withTime(todo, help))
   if (total > said.length) said.push(speech.say('more', { count: total - said.length }))
-  return speech.say('reminders_shown', { items: said.join('; ') })
+  return speech.say(name ? 'reminders_of' : 'reminders_shown', { name, items: said.join('; ') })
+}
+
+const withTime = ({ title, remindAt }: Todo, { speech }: AnswerHelp) =>
+  remindAt ? speech.say('reminder_at', { title, time: speech.moment(remindAt) }) : title
+
+/** Those that may be meant: of that very title the soonest, else all that have it in theirs, else the one spelt nearly so. */
+function meant(wanted: string, todos: readonly Todo[]): Todo[] {
+  const sought = fold(wanted)
+  const same = todos.find(({ title }) => fold(title) === sought)
+  if (same) return [same]
+  const holding = todos.filter(({ title }) => ` ${fold(title)}`.includes(` ${sought}`))
+  const near = holding.length > 0 ? null : closest(wanted, todos, ({ title }) => title)
+  return near ? [near] : holding
+}
+
+/** The speaker’s own reminders first, then others’, then what is to be done without a time. */
+async function removeReminder({ title }: Slots, help: AnswerHelp): Promise<string> {
+  const { speech, run } = help
+  const wanted = text(title)
+  for (const params of [{ mine: true, reminders: true }, { reminders: true }, { list: PLAIN }]) {
+    const { items } = await find(params, help)
+    const found = wanted === '' ? items : meant(wanted, items)
+    const [one, ...others] = found
+    if (!one) continue
+    if (others.length > 0)
+      return speech.say('which_reminder', { items: speech.either(found.slice(0, MOST_SAID).map((todo) => withTime(todo, help))) })
+    await run('remove_todo', { id: one.id }, NONE)
+    const said = speech.say(one.remindAt ? 'reminder_removed' : 'reminder_removed_untimed', { title: withTime(one, help) })
+    return `${said} ${speech.say('can_undo')}`
+  }
+  return wanted === '' ? speech.say('no_reminders') : speech.say('no_such_reminder', { title: wanted })
+}
+
+/** A time that is said of what was put down without one just now. */
+async function remindThen({ remindAt, recurrence, timed }: Slots, help: AnswerHelp): Promise<string | null> {
+  const added = help.lastCalls[0]?.findLast(({ name, status }) => name === 'add_todo' && status === 'done')
+  const todo = Todo.safeParse(added?.data).data
+  if (!todo || !remindAt || todo.remindAt || todo.list) return null
+  const { id, title, personId } = todo
+  const isOwn = personId === undefined || personId === help.speaker?.id
+  const person = help.household.persons.find((one) => one.id === personId)?.displayName
+  const said = await remind({ title, personId, person, who: isOwn ? 'me' : 'person', remindAt, dueAt: remindAt, recurrence, timed }, help)
+  await help.run('remove_todo', { id }, NONE)
+  return said
 }
 
 async function show(list: unknown, help: AnswerHelp): Promise<string> {
@@ -111,12 +158,12 @@ async function clear({ list }: Slots, help: AnswerHelp): Promise<string> {
 async function remind({ title, personId, person, who, remindAt, dueAt, recurrence, timed }: Slots, help: AnswerHelp): Promise<string> {
   const { run, speech } = help
   const result = await run('add_todo', given({ title, personId, remindAt, dueAt, recurrence }), NONE)
-  const isForAll = Added.safeParse(result.data).data?.remindsAll === true
+  const waits = Added.safeParse(result.data).data?.waits === true
   const values = { title: text(title), name: text(person), time: remindAt ? speech.moment(text(remindAt)) : '' }
   if (remindAt && text(remindAt) <= speech.now().toJSDate().toISOString()) return help.told(result, 'todo_added', values)
   if (!remindAt) return speech.say(who === undefined ? 'todo_added' : 'reminder_untimed', values)
   const said = speech.say(
-    isForAll && values.name ? 'reminder_no_device' : who === 'person' ? 'reminder_for' : who === 'all' ? 'reminder_all' : 'reminder_set',
+    waits && values.name ? 'reminder_no_device' : who === 'person' ? 'reminder_for' : who === 'all' ? 'reminder_all' : 'reminder_set',
     values,
   )
   return [said, recurrence && speech.say('comes_again'), !timed && !recurrence && speech.say('reminder_morning')].filter(Boolean).join(' ')
@@ -128,7 +175,9 @@ export const listAnswers: Answers = {
   list_ask: async ({ list }, help) => help.speech.say('list_add_what', { list: nameOf(list, help) }),
   list_clear: clear,
   todo_today: dueThen,
-  reminders_show: (_, help) => reminders(help),
+  reminders_show: reminders,
+  reminder_remove: removeReminder,
+  when_only: remindThen,
   todo_add: remind,
   remind,
   remind_ask: async (_, { speech }) => speech.say('remind_of_what'),

@@ -1,6 +1,6 @@
 import { fold } from '../tokens.ts'
 import { type AnswerHelp, type Answers, given, number, type Slots, text } from './answer.ts'
-import { silence } from './timers.ts'
+import { hasOwnTimer, silence, timerAnswers } from './timers.ts'
 
 const MUSIC = 'cannot_music'
 const VOLUME = 'cannot_volume'
@@ -32,7 +32,13 @@ export const mediaAnswers: Answers = {
   media_resume: plainly('resume_song', 'resumed'),
   media_next: plainly('next_song', 'skipped'),
   media_previous: plainly('previous_song', 'went_back'),
-  media_stop: async (slots, help) => (await silence(help)) ?? plainly('stop_song', 'stopped')(slots, help),
+  /** What rings, then the music; a bare “stop” where there is none means the timer. */
+  async media_stop({ bare, ...slots }, help) {
+    const silenced = await silence(help)
+    if (silenced !== null) return silenced
+    if (bare && !help.has('stop_song') && (await hasOwnTimer(help))) return timerAnswers.timer_cancel?.({}, help) ?? null
+    return plainly('stop_song', 'stopped')(slots, help)
+  },
   media_what: plainly('what_is_playing', 'playing_this'),
   volume_set: (slots, help) => setLevel(number(slots.level) ?? 0, slots, help),
   async volume_change(slots, help) {

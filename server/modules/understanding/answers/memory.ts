@@ -8,6 +8,8 @@ import { type AnswerHelp, type Answers, type Slots, text } from './answer.ts'
 const NONE = 'cannot_memory'
 const MOST_LOOKED_AT = 20
 const MOST_QUOTED = 4
+const MOST_NAMES = 3
+const MOST_NEWEST = 6
 const MOST_CHARACTERS = 300
 const MAX_QUERY = 1_000
 /** Of what a short sentence states, all but the value. */
@@ -21,13 +23,44 @@ const Chunk = z.object({
 })
 const Recalled = z.object({ chunks: z.array(Chunk), answer: z.string().nullable() })
 const Remembered = z.object({ chunk: Chunk })
-const Forgotten = z.object({ earlier: z.number() })
+const Forgotten = z.object({ earlier: z.number(), canUndo: z.boolean().optional() })
+/** A call that found what might be forgotten, after which one of it is picked. */
+const ToForget = z.object({ purpose: z.literal('forget') })
 
-async function forgetOne({ chunkId, title }: MessageSource, { run, told, speech }: AnswerHelp): Promise<string> {
-  const result = await run('forget', { chunkId }, NONE)
-  const count = Forgotten.safeParse(result.data).data?.earlier ?? 0
-  const said = told(result, 'forgotten', { title })
-  return count === 0 || said === result.output ? said : `${said}. ${speech.say('forgotten_earlier', { count })}`
+/** Forgets them one by one, and says how to have them back. */
+async function forget(sources: readonly MessageSource[], { run, told, speech }: AnswerHelp): Promise<string> {
+  const said: string[] = []
+  let canUndo = false
+  for (const { chunkId, title } of sources) {
+    const result = await run('forget', { chunkId }, NONE)
+    const { earlier = 0, canUndo: isHeld = false } = Forgotten.safeParse(result.data).data ?? {}
+    const one = told(result, 'forgotten', { title })
+    said.push(earlier === 0 || one === result.output ? one : `${one}. ${speech.say('forgotten_earlier', { count: earlier })}`)
+    canUndo ||= isHeld
+  }
+  const all = said.join('\n')
+  return canUndo ? `${all}${/[.!?…]$/.test(all) ? ' ' : '. '}${speech.say('can_undo')}` : all
+}
+
+/** All that is remembered for a purpose, newest first. */
+async function every(query: string, purpose: 'about' | 'forget' | 'newest', { run }: AnswerHelp): Promise<z.output<typeof Chunk>[]> {
+  const { data } = await run('recall', { query, purpose, limit: MOST_LOOKED_AT }, NONE)
+  return Recalled.safeParse(data).data?.chunks ?? []
+}
+
+const asSources = (chunks: readonly z.output<typeof Chunk>[]): MessageSource[] => chunks.map(({ id, title }) => ({ chunkId: id, title }))
+
+/** Some of them in quotes, and how many more there are. */
+function quotations(chunks: readonly z.output<typeof Chunk>[], { speech }: AnswerHelp): string {
+  const items = chunks.slice(0, MOST_QUOTED).map(({ content }) => speech.say('quoted', { text: shortened(content) }))
+  const more = chunks.length - items.length
+  return [...items, ...(more > 0 ? [speech.say('more', { count: more })] : [])].join(', ')
+}
+
+/** Which of several is to be forgotten, each with its number. */
+function which(sources: readonly MessageSource[], { speech }: AnswerHelp): string {
+  const titles = sources.map(({ title }, at) => `${at + 1}: ${speech.say('quoted', { text: title })}`)
+  return speech.say('forget_which_of', { items: titles.join('; ') })
 }
 
 /** What memory has to say about something, with what it rests on; null where nothing is clearly about it. */
@@ -50,19 +83,23 @@ async function keep(content: string, help: AnswerHelp) {
   }
 }
 
-/** What is remembered of somebody, quoted, with what bears on the question first. */
-async function quoted(who: Person, query: string, { run, speech }: AnswerHelp) {
-  const chunksFor = async (asked: string) =>
-    Recalled.safeParse((await run('recall', { query: asked, limit: MOST_LOOKED_AT }, NONE)).data).data?.chunks ?? []
+/** What is remembered of somebody, quoted. */
+function quoted(who: Person, found: readonly z.output<typeof Chunk>[], help: AnswerHelp) {
   const isNamed = ({ title, content, personId }: z.output<typeof Chunk>) => names(`${title} ${content}`, who) || personId === who.id
-  const found = [...(await chunksFor(query)), ...(await chunksFor(who.displayName))].filter(isNamed)
-  const chunks = [...new Map(found.map((chunk) => [chunk.id, chunk])).values()].slice(0, MOST_QUOTED)
+  const chunks = [...new Map(found.filter(isNamed).map((chunk) => [chunk.id, chunk])).values()].slice(0, MOST_QUOTED)
   if (chunks.length === 0) return null
-  const items = chunks.map(({ content }) => speech.say('quoted', { text: shortened(content) })).join(', ')
   return {
-    text: speech.say('know_of_person', { name: who.displayName, items }),
-    sources: chunks.map(({ id, title }) => ({ chunkId: id, title })),
+    text: help.speech.say('know_of_person', { name: who.displayName, items: quotations(chunks, help) }),
+    sources: asSources(chunks),
   }
+}
+
+/** What is found for questions, whether it bears on them or not. */
+async function foundFor(queries: readonly string[], { run }: AnswerHelp) {
+  const found = []
+  for (const query of queries)
+    found.push(...(Recalled.safeParse((await run('recall', { query, limit: MOST_LOOKED_AT }, NONE)).data).data?.chunks ?? []))
+  return found
 }
 
 const shortened = (content: string) =>
@@ -78,10 +115,10 @@ function names(text: string, { displayName, aliases }: Person): boolean {
 }
 const bare = (word: string) => word.replace(/'s?$/, '')
 
-/** What is remembered of the people that a question names, with no conclusion drawn from it. */
+/** What is remembered of the people that a question names and bears on the rest of it, with no conclusion drawn from it. */
 export async function knownOf(help: AnswerHelp) {
   const who = help.household.persons.find((person) => names(help.text, person))
-  return who ? quoted(who, help.text.slice(0, MAX_QUERY), help) : null
+  return who ? quoted(who, await every(help.text.slice(0, MAX_QUERY), 'about', help), help) : null
 }
 
 /** What the household itself knows of somebody. */
@@ -99,8 +136,12 @@ async function recallAbout({ query }: Slots, help: AnswerHelp) {
   const who = help.household.persons.find(({ displayName, aliases }) =>
     [displayName, ...aliases].some((name) => wordsOf(name).map(bare).join(' ') === asked),
   )
-  if (!who) return (await recollect(text(query), help)) ?? help.speech.say('know_nothing', { query: text(query) })
-  const known = await quoted(who, who.displayName, help)
+  if (!who) {
+    const found = await every(text(query), 'about', help)
+    if (found.length < 2) return (await recollect(text(query), help)) ?? help.speech.say('know_nothing', { query: text(query) })
+    return { text: help.speech.say('know_of', { query: text(query), items: quotations(found, help) }), sources: asSources(found) }
+  }
+  const known = quoted(who, await foundFor([who.displayName, ...who.aliases].slice(0, MOST_NAMES), help), help)
   return { text: [personal(who, help), known?.text].filter(Boolean).join(' '), sources: known?.sources ?? [] }
 }
 
@@ -124,24 +165,44 @@ export const memoryAnswers: Answers = {
   async recall_me(_, help) {
     const { speaker, speech } = help
     if (!speaker) return speech.say('know_nobody')
-    const known = help.has('recall') ? await quoted(speaker, help.text.slice(0, MAX_QUERY), help) : null
+    const known = help.has('recall')
+      ? quoted(speaker, await foundFor([help.text.slice(0, MAX_QUERY), speaker.displayName], help), help)
+      : null
     return known ?? speech.say('know_you_as', { name: speaker.displayName })
   },
   my_name: async (_, { speaker, speech }) => speech.say(speaker ? 'you_are' : 'know_nobody', { name: speaker?.displayName ?? '' }),
   async forget({ query }, help) {
-    const found = await recollect(text(query), help)
-    const [source] = found?.sources ?? []
-    if (!source) return help.speech.say('forget_unknown', { query: text(query) })
-    return forgetOne(source, help)
+    const found = asSources(await every(text(query), 'forget', help))
+    if (found.length === 0) return help.speech.say('forget_unknown', { query: text(query) })
+    return found.length === 1 ? forget(found, help) : { text: which(found, help), sources: found }
+  },
+  /** Only where it was asked which one. */
+  async forget_pick({ pick, second }, help) {
+    const { lastCalls, lastSources, speech } = help
+    const wasAsked = lastCalls[0]?.some(({ name, params }) => name === 'recall' && ToForget.safeParse(params).success)
+    if (!wasAsked || lastSources.length < 2) return null
+    if (pick === 'none') return speech.say('left_undone')
+    if (pick === 'all') return forget(lastSources, help)
+    const numbers = pick === 'last' ? [lastSources.length] : [pick, second].filter((one) => one !== undefined).map(Number)
+    const picked = numbers.flatMap((number) => lastSources[number - 1] ?? [])
+    if (picked.length < numbers.length) return { text: which(lastSources, help), sources: [...lastSources] }
+    return forget([...new Set(picked)], help)
   },
   async forget_that(_, help) {
     const [source, ...others] = help.lastSources
     if (!source) return help.speech.say('forget_what')
-    // Of several nobody can tell which was meant, and what is forgotten is gone.
+    // Of several nobody can tell which was meant.
     if (others.length > 0)
       return help.speech.say('forget_which', { titles: help.speech.list(help.lastSources.map(({ title }) => `“${title}”`)) })
-    return forgetOne(source, help)
+    return forget([source], help)
   },
+  async recall_newest(_, help) {
+    const found = (await every(help.text.slice(0, MAX_QUERY), 'newest', help)).slice(0, MOST_NEWEST)
+    if (found.length === 0) return help.speech.say('know_nothing_yet')
+    const items = found.map(({ content }) => help.speech.say('quoted', { text: shortened(content) })).join(', ')
+    return { text: help.speech.say('know_newest', { items }), sources: asSources(found) }
+  },
+  who_is: async ({ about, query }, help) => (about ? recallAbout({ query: about }, help) : recollect(text(query), help)),
   async why_known(_, { lastSources, describeSource, speech }) {
     const [source] = lastSources
     if (!source) return speech.say('why_nothing')

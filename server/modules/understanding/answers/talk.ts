@@ -13,6 +13,7 @@ export const talkAnswers: Answers = {
     if (silenced === null && help.has('stop_song')) await help.run('stop_song', {}, 'shut_up')
     return silenced ?? help.speech.say('shut_up')
   },
+  are_you_ai: async (_, { speech }) => speech.say('are_you_ai'),
   listening: async (_, { speech }) => speech.say('listening'),
   delete_everything: async (_, { speech }) => speech.say('delete_everything'),
 }

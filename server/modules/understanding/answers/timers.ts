@@ -22,18 +22,26 @@ function called({ name, kind, durationMs, owner }: Told, { speech }: AnswerHelp)
   return owner === undefined ? called : speech.say('of_owner', { name: called, owner })
 }
 
+/** The same, an alarm with when it rings. */
+function meant(timer: Told, help: AnswerHelp): string {
+  const name = called(timer, help)
+  return timer.kind === 'alarm' ? help.speech.say('alarm_meant', { name, time: help.speech.moment(timer.endsAt) }) : name
+}
+
 /** Says in other languages than the actions’ own which one is to be named, or whose they are. */
 async function asking(help: AnswerHelp, kind: Told['kind'], act: () => Promise<string>): Promise<string> {
   try {
     return await act()
   } catch (error) {
-    if (!(error instanceof AppError) || help.speech.language === 'en') throw error
+    if (!(error instanceof AppError)) throw error
+    const isOwnWord = error.code === 'which_timer' && kind === 'alarm' // by the time they ring
+    if (help.speech.language === 'en' && !isOwnWord) throw error
     if (!['which_timer', 'only_others', 'others_alarm'].includes(error.code)) throw error
     const timers = await all(help, kind)
     const own = timers.filter(({ owner }) => owner === undefined)
     const named = (some: Told[]) => help.speech.list(some.map((timer) => called(timer, help)))
     return error.code === 'which_timer'
-      ? help.speech.say('which_timer', { timers: named(own.length > 0 ? own : timers) })
+      ? help.speech.say('which_timer', { timers: help.speech.either((own.length > 0 ? own : timers).map((timer) => meant(timer, help))) })
       : help.speech.say('others_timers', { timers: named(timers.filter(({ owner }) => owner !== undefined)) })
   }
 }
@@ -141,6 +149,10 @@ export const timerAnswers: Answers = {
     return [...none, ...told.map((alarm) => state(alarm, help))].join(' ')
   },
 }
+
+/** Whether a timer of the speaker's is running. */
+export const hasOwnTimer = async (help: AnswerHelp): Promise<boolean> =>
+  help.has('list_timers') && (await all(help, 'timer')).some(({ owner, rangAt }) => owner === undefined && !rangAt)
 
 /** Ends what rings now; null where nothing does. */
 export async function silence(help: AnswerHelp): Promise<string | null> {

@@ -26,6 +26,7 @@ const Event = z.object({
 })
 const Series = z.object({ startAt: z.string(), endAt: z.string(), timezone: z.string(), excluded: z.array(z.string()) })
 const Removed = Event.extend({ occurrenceOnly: z.boolean().optional(), series: Series.optional() })
+const Forgotten = z.object({ chunkId: z.uuid(), canUndo: z.boolean().optional() })
 const Moved = Id.extend({ before: Event })
 
 const todoAgain = (todo: z.output<typeof Kept>): Step => ({ action: 'add_todo', params: { ...todo, personId: todo.personId ?? null } })
@@ -64,6 +65,10 @@ const INVERSES: Readonly<Record<string, (data: unknown, params: unknown) => Step
   remove_event(data) {
     const { occurrenceOnly, recurrence, series, ...event } = Removed.parse(data)
     return [{ action: 'add_event', params: given({ ...event, ...(!occurrenceOnly && { recurrence, ...series }) }) }]
+  },
+  forget(data) {
+    const { chunkId, canUndo } = Forgotten.parse(data)
+    return canUndo ? [{ action: 'remember_again', params: { chunkId } }] : []
   },
   move_event(data) {
     const { id, before } = Moved.parse(data)
