@@ -75,6 +75,7 @@ export function createDailyLife({
   const delivery = createDelivery({ db, household, sockets, events, pushers, onFailed: onWriteFailed })
   devices.onReachChanged((deviceId) => void delivery.lookAgain(deviceId).catch(onWriteFailed))
   const notifications = createNotificationsService({ db, household, events, deliver: delivery.deliver, onWriteFailed })
+  household.onPersonRemoved(notifications.forgetPerson)
   const pace = createPace()
   const calendar = createCalendarService({ db, household, events, pace })
   const feed = createFeedService({ db, household, addresses: deps.addresses })
@@ -87,7 +88,7 @@ export function createDailyLife({
 
   const modules: Module[] = [
     createPush({ pushers, tokens: pushTokens, vapid }),
-    createNotifications({ notifications, delivery, press, household, prune: createRetention(db), onWriteFailed }),
+    createNotifications({ notifications, delivery, press, household, events, prune: createRetention(db), onWriteFailed }),
     createCalendar({ calendar, feed, subscriptions, household, db, events, pace }),
     createTodos({ todos, household, reminders, reaches: notifications.reaches }),
     createTimers({ timers, household, ringing }),

@@ -13,7 +13,7 @@ const HOUR_MS = 3_600_000
 const WAIT = { timeout: 15_000 }
 
 /** Who was reminded of what, oldest first. */
-async function reminders({ owner }: Family): Promise<{ title: string; deviceId: string; data: Record<string, string> }[]> {
+async function reminders({ owner }: Family): Promise<{ title: string; deviceId: string; status: string; data: Record<string, string> }[]> {
   const all = await owner.api.notifications.list({ query: { limit: 500 } })
   return all.filter(({ category }) => category === 'REMINDER').toReversed()
 }
@@ -59,21 +59,65 @@ test('a reminder reaches the devices of whom it is for, at its time, once', asyn
   expect(await reminders(family)).toHaveLength(4)
 })
 
-test('what nobody in particular can be told of, everyone is; with no device at all the PC is', async () => {
+test('what is for nobody in particular everyone is told of; with no device at all the PC is', async () => {
   await using house = await startHouse()
   const family = await makeFamily(house)
   const remind = (title: string, personId?: string) =>
     family.owner.api.todos.create({ body: { title, remindAt: inMs(-1_000), ...(personId && { personId }) } })
-  await remind('for Ben, who has none', family.ben)
+  await remind('for all')
   await remind('for Ada, who has the PC', family.ada)
   await expect.poll(() => reminders(family), WAIT).toHaveLength(2)
   const console_ = (await reminders(family))[0]?.deviceId
   const { id: phone } = await house.pair('Phone')
-  await remind('for Ben again', family.ben)
+  await remind('for all again')
   await expect.poll(() => reminders(family), WAIT).toHaveLength(3)
   await remind('for Ada again', family.ada)
   await expect.poll(() => reminders(family), WAIT).toHaveLength(4)
   expect((await reminders(family)).map(({ deviceId }) => deviceId)).toEqual([console_, console_, phone, console_])
+})
+
+test('what is for somebody without a device waits for their first one, and nobody else is told', async () => {
+  await using house = await startHouse()
+  const family = await makeFamily(house)
+  const tablet = await house.pair('Kitchen', 'member', 'tablet')
+  const remind = (title: string) => family.owner.api.todos.create({ body: { title, remindAt: inMs(-1_000), personId: family.ben } })
+  const surprise = await remind('Surprise for Ada')
+  const settled = await remind('Done meanwhile')
+  await expect
+    .poll(() => reminders(family), WAIT)
+    .toMatchObject([
+      { title: 'Surprise for Ada', deviceId: family.ben, status: 'pending', data: { todoId: surprise.id } },
+      { title: 'Done meanwhile', deviceId: family.ben, status: 'pending' },
+    ])
+  await family.owner.api.todos.complete({ params: { id: settled.id } })
+  expect(await tablet.api.notifications.list({ query: {} })).toEqual([])
+  await house.restart()
+  const bens = await pairFor(house, family, 'Ben’s phone', family.ben)
+  const waiting = async () =>
+    (await reminders(family)).filter(({ status }) => status === 'pending').map(({ title, deviceId }) => [title, deviceId])
+  await expect.poll(waiting, WAIT).toEqual([['Surprise for Ada', bens.id]])
+  await remind('Another')
+  await expect.poll(waiting, WAIT).toEqual([
+    ['Surprise for Ada', bens.id],
+    ['Another', bens.id],
+  ])
+  expect(await tablet.api.notifications.list({ query: {} })).toEqual([])
+})
+
+test('what waited for somebody goes with them, and what comes then is for nobody in particular', async () => {
+  await using house = await startHouse()
+  const family = await makeFamily(house)
+  const tablet = await house.pair('Kitchen', 'member', 'tablet')
+  const remind = (title: string, remindAt: string) => family.owner.api.todos.create({ body: { title, remindAt, personId: family.ben } })
+  await remind('Before', inMs(-1_000))
+  await expect.poll(() => reminders(family), WAIT).toMatchObject([{ title: 'Before', deviceId: family.ben }])
+  const { id } = await remind('After', inMs(HOUR_MS))
+  const { household, persons } = await family.owner.api.household.get()
+  const { id: _, ...settings } = household
+  await family.owner.api.household.replace({ body: { ...settings, persons: persons.filter((person) => person.id !== family.ben) } })
+  expect(await reminders(family)).toEqual([])
+  await family.owner.api.todos.update({ params: { id }, body: { remindAt: inMs(-1_000) } })
+  await expect.poll(() => reminders(family), WAIT).toMatchObject([{ title: 'After', deviceId: tablet.id }])
 })
 
 test('a reminder of the time when nothing ran comes with the next start', async () => {

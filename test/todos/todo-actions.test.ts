@@ -81,17 +81,19 @@ test('a due date is said, and a long list is cut', async () => {
   expect(await say('list_todos', { list: 'parts' })).toMatch(/part 11 and 3 more\.$/)
 })
 
-test('who has no device here is said to be reminded with everyone', async () => {
+test('of who has no device here it is said that the reminder waits', async () => {
   const { household, persons } = await family.owner.api.household.get()
   const { id: _, ...settings } = household
   const names = [...persons.map(({ displayName }) => displayName), 'Granny']
   const all = await family.owner.api.household.replace({ body: { ...settings, persons: names.map((displayName) => ({ displayName })) } })
   const personId = all.persons.find(({ displayName }) => displayName === 'Granny')?.id ?? ''
   expect(await say('add_todo', { title: 'pills', remindAt: '2031-06-02T17:00', personId })).toBe(
-    'Granny has no device here, so I will remind everyone on Monday 2 June 2031 at 17:00: pills.',
+    'Granny has no device here yet, so this waits for their first one: pills, on Monday 2 June 2031 at 17:00.',
   )
   const answer = await family.owner.fetch('/api/chat', json({ message: 'remind Granny tomorrow at 5 to take her pills' }))
-  expect(await answer.text()).toContain('Granny has no device here, so I will remind everyone tomorrow at 17:00: take her pills.')
+  expect(await answer.text()).toContain(
+    'Granny has no device here yet, so this waits for their first one: take her pills, tomorrow at 17:00.',
+  )
 })
 
 test('the same thing is not put on a list twice', async () => {

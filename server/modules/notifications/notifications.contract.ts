@@ -25,7 +25,7 @@ export const Notification = z
     id: z.uuid(),
     title: z.string(),
     body: z.string(),
-    deviceId: z.uuid(),
+    deviceId: z.uuid().describe('Of a reminder for somebody without a device the person’s id, until they have one.'),
     level: Level,
     category: Category.nullable(),
     status: NotificationStatus,

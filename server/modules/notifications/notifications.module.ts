@@ -1,8 +1,10 @@
 import { notFound } from '../../kit/errors.ts'
+import type { EventBus, Unsubscribe } from '../../kit/events.ts'
 import type { Module } from '../../kit/module.ts'
 import { routes } from '../../kit/routes.ts'
 import { onMessage } from '../../kit/socket-message.ts'
 import type { HouseholdService } from '../household/household.service.ts'
+import { pairingChanged } from '../paired-devices/paired-devices.contract.ts'
 import type { PressButton } from './buttons.ts'
 import type { Delivery } from './delivery.ts'
 import { createNotificationActions } from './notifications.actions.ts'
@@ -16,12 +18,15 @@ export interface NotificationsModuleDeps {
   delivery: Delivery
   press: PressButton
   household: HouseholdService
+  events: EventBus
   prune(): Promise<void>
   onWriteFailed(error: unknown): void
 }
 
-export function createNotifications({ notifications, delivery, press, household, prune, onWriteFailed }: NotificationsModuleDeps): Module {
+export function createNotifications({ notifications, delivery, press, household, events, ...deps }: NotificationsModuleDeps): Module {
+  const { prune, onWriteFailed } = deps
   let timer: NodeJS.Timeout | undefined
+  let unsubscribe: Unsubscribe | undefined
   return {
     name: 'notifications',
     actions: createNotificationActions({ notifications, household }),
@@ -50,12 +55,17 @@ export function createNotifications({ notifications, delivery, press, household,
     ],
     async start() {
       delivery.start()
+      unsubscribe = events.on(pairingChanged, ({ deviceId, state }) => {
+        if (state === 'paired' || state === 'changed') void notifications.handOver(deviceId).catch(onWriteFailed)
+      })
+      await notifications.handOver().catch(onWriteFailed)
       await prune().catch(onWriteFailed)
       timer = setInterval(() => prune().catch(onWriteFailed), PRUNE_EVERY_MS)
       timer.unref()
     },
     async stop() {
       clearInterval(timer)
+      unsubscribe?.()
       await delivery.stop()
     },
   }

@@ -9,8 +9,11 @@ import { PairedDeviceTable } from '../paired-devices/paired-devices.table.ts'
 import { type Category, type Level, type Notification, notificationChanged, reminderKey } from './notifications.contract.ts'
 import { type NotificationRow, NotificationTable } from './notifications.table.ts'
 
-/** `members` are the devices of members and admins; `all` has those of guests too. */
-export type Target = { deviceId: string } | { personId: string } | 'all' | 'phones' | 'members'
+/**
+ * `members` are the devices of members and admins; `all` has those of guests too. What `waits` is kept under the person’s own id until they
+ * have a device.
+ */
+export type Target = { deviceId: string } | { personId: string; waits?: boolean } | 'all' | 'phones' | 'members'
 
 export interface NewNotification {
   title: string
@@ -76,7 +79,8 @@ export function createNotificationsService({ db, household, events, deliver, onW
     if (target === 'phones') return idsOf(` WHERE "type" = 'phone'`)
     if ('deviceId' in target) return [target.deviceId]
     const own = idsOf(` WHERE "personId" = ${BOUND_TEXT}`, [target.personId])
-    return target.personId === household.mustHaveHouse().ownerPersonId ? elseConsole(own) : own
+    if (target.personId === household.mustHaveHouse().ownerPersonId) return elseConsole(own)
+    return own.length === 0 && target.waits ? [target.personId] : own
   }
 
   const lastSeq = (): number => db.select<{ seq: number | null }>('SELECT MAX("seq") AS "seq" FROM "notification"')[0]?.seq ?? 0
@@ -151,7 +155,36 @@ export function createNotificationsService({ db, household, events, deliver, onW
       .flatMap(({ id }) => db.get(NotificationTable, id) ?? [])
   }
 
+  /** Makes a slice of what waited for a person a device’s; false where there was nothing more. */
+  async function handOverSome(personId: string, deviceId: string): Promise<boolean> {
+    const taken = await db.write((tx) => {
+      const rows = db.find(NotificationTable, { deviceId: personId }, { order: 'seq asc', limit: READ_SLICE })
+      const isKnown = ({ dedupeKey }: NotificationRow) => dedupeKey !== null && db.first(NotificationTable, { deviceId, dedupeKey })
+      for (const row of rows) {
+        if (isKnown(row)) tx.remove(NotificationTable, { id: row.id })
+        else tx.update(NotificationTable, row.id, { deviceId, attemptAt: row.status === 'pending' ? Date.now() : null })
+        tx.afterCommit(() => events.publish(notificationChanged, { id: row.id, deviceId, status: row.status }))
+      }
+      return rows.map(({ id }) => id)
+    })
+    const rows = taken.flatMap((id) => db.get(NotificationTable, id) ?? []).filter(({ status }) => status === 'pending')
+    if (rows.length > 0) await deliver(rows)
+    return taken.length === READ_SLICE
+  }
+
   return {
+    /** Brings what waited for a person to a device that is theirs; with no device named, to every one. */
+    async handOver(deviceId?: string): Promise<void> {
+      const devices =
+        deviceId === undefined ? db.find(PairedDeviceTable, {}, { order: 'createdAt asc' }) : [db.get(PairedDeviceTable, deviceId)]
+      for (const device of devices) if (device?.personId) while (await handOverSome(device.personId, device.id));
+    },
+
+    /** As part of a write of others, removes what waits for a person who is gone. */
+    forgetPerson(tx: Transaction, personId: string): void {
+      tx.remove(NotificationTable, { deviceId: personId })
+    },
+
     /** Whether something for this person would reach a device of theirs, or the console, which is the owner's. */
     reaches: (personId: string): boolean => devicesOf({ personId }).length > 0,
 
@@ -196,7 +229,8 @@ export function createNotificationsService({ db, household, events, deliver, onW
     /** As part of a write of others, marks as read what still reminds of a to-do, on every device: it is done, put off or gone. */
     settleReminders(tx: Transaction, todoId: string): void {
       const begin = reminderKey(todoId, '')
-      for (const deviceId of [...idsOf(''), household.mustHaveHouse().consoleDeviceId]) {
+      const waiting = household.get().persons.map(({ id }) => id)
+      for (const deviceId of [...idsOf(''), household.mustHaveHouse().consoleDeviceId, ...waiting]) {
         for (const row of db.select<NotificationRow>(OF_KEY, [deviceId, begin, `${begin}\uffff`])) advance(tx, row, 'read')
       }
     },

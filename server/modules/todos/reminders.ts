@@ -38,7 +38,7 @@ export function createReminders({ db, household, notifications, onFailed }: Remi
       category: 'REMINDER',
       data: { todoId: id },
       dedupeKey: reminderKey(id, row.remindAt ?? ''),
-      target: personId !== null && notifications.reaches(personId) ? { personId } : 'members',
+      target: personId !== null && household.person(personId) ? { personId, waits: true } : 'members',
     })
   }
 

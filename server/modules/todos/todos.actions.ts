@@ -88,8 +88,8 @@ export function createTodoActions({ todos, household, reaches }: TodoActionsDeps
   const personOf = (input: z.output<typeof AddInput>, { caller, origin }: ActionCall): string | null | undefined =>
     input.personId === undefined && input.remindAt && ['chat', 'model'].includes(origin) ? caller.personId : input.personId
 
-  /** What is for somebody without a device is told to everybody. */
-  const remindsAll = ({ remindAt, personId }: Todo) => remindAt !== undefined && personId !== undefined && !reaches(personId)
+  /** What is for somebody without a device waits for their first one. */
+  const waits = ({ remindAt, personId }: Todo) => remindAt !== undefined && personId !== undefined && !reaches(personId)
 
   /** What is open already and the same, but for its case. */
   function sameOpen({ title: wanted, list: onWhich, personId: whose = null, ...times }: z.output<typeof AddInput>): Todo | undefined {
@@ -130,7 +130,8 @@ export function createTodoActions({ todos, household, reaches }: TodoActionsDeps
     const isOver = todo.remindAt !== undefined && todo.remindAt <= new Date().toISOString()
     if (todo.remindAt && !isOver) {
       const name = todo.personId ? (household.person(todo.personId)?.displayName ?? 'you') : 'everyone'
-      if (remindsAll(todo)) return `${name} has no device here, so I will remind everyone ${said(todo.remindAt)}: ${todo.title}.${again}`
+      if (waits(todo))
+        return `${name} has no device here yet, so this waits for their first one: ${todo.title}, ${said(todo.remindAt)}.${again}`
       const who = todo.personId && todo.personId === caller.personId ? 'you' : name
       return `I will remind ${who} ${said(todo.remindAt)}: ${todo.title}.${again}`
     }
@@ -177,7 +178,7 @@ export function createTodoActions({ todos, household, reaches }: TodoActionsDeps
           personId: personOf(input, call),
         }
         const todo = await todos.create(fields, { aheadOnly: true })
-        return { output: added(todo, call), data: { ...todo, ...(remindsAll(todo) && { remindsAll: true }) } }
+        return { output: added(todo, call), data: { ...todo, ...(waits(todo) && { waits: true }) } }
       },
     }),
     action({
