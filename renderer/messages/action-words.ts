@@ -12,9 +12,17 @@ export function nameWords(name: string): string {
   return text.charAt(0).toLocaleUpperCase() + text.slice(1)
 }
 
-/** The name of an action as a person would write it: `mcp.tools.add_todo` becomes "Add to-do". */
-export const actionWords = (name: string): string => nameWords(name.split('.').at(-1) ?? name)
+const OF_SERVER = /^mcp\.([^.]+)\.(.+)$/
 
+/** The name of an action as a person would write it: `add_todo` becomes "Add to-do"; of a tool from elsewhere its server is named. */
+export function actionWords(name: string): string {
+  const [, server, tool] = OF_SERVER.exec(name) ?? []
+  return server === undefined || tool === undefined
+    ? nameWords(name.split('.').at(-1) ?? name)
+    : t('action.ofServer', nameWords(tool), server)
+}
+
+const UUID = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i
 const isEmpty = (value: unknown) =>
   value === null || value === undefined || value === '' || (typeof value === 'object' && Object.keys(value).length === 0)
 
@@ -25,10 +33,10 @@ function valueWords(value: unknown): string {
   return JSON.stringify(value)
 }
 
-/** The parameters of a call as lines of a list, without what says nothing; what is nested is written as JSON. */
+/** The parameters of a call as lines of a list, without what says nothing, such as bare ids; what is nested is written as JSON. */
 export function callDetails(params: unknown): [name: string, value: string][] {
   if (typeof params !== 'object' || params === null) return []
   return Object.entries(params)
-    .filter(([, value]) => !isEmpty(value))
+    .filter(([, value]) => !isEmpty(value) && !(typeof value === 'string' && UUID.test(value)))
     .map(([name, value]) => [nameWords(name), valueWords(value)])
 }

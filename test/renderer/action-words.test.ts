@@ -3,7 +3,9 @@ import { actionWords, callDetails } from '../../renderer/messages/action-words.t
 
 test.each([
   ['add_todo', 'Add to-do'],
-  ['mcp.tools.list-todos', 'List to-dos'],
+  ['mcp.tools.list-todos', 'List to-dos (tool server “tools”)'],
+  ['set_timer', 'Set timer'],
+  ['mcp.weather.set_timer', 'Set timer (tool server “weather”)'],
   ['http_request', 'HTTP request'],
   ['setTimer', 'Set timer'],
   ['getURL', 'Get URL'],
@@ -25,6 +27,7 @@ test('what an action was given is said as a person reads it', () => {
     minutes: 3,
     body: { deep: 1 },
     note: '',
+    chunkId: '0b0f4d0e-6a3c-4f6e-9d59-2f1f9f1b9d11',
   })
   expect(details.map(([name]) => name)).toEqual(['Title', 'Due at', 'Tags', 'All', 'Mine', 'Minutes', 'Body'])
   const said = new Map(details)

@@ -12,6 +12,7 @@ const spelled: Record<string, string> = {
 /** Words of the actions page. */
 export const actionsMessages = {
   'action.word': (part: string) => spelled[part] ?? part,
+  'action.ofServer': (what: string, server: string) => `${what} (tool server “${server}”)`,
   'action.yes': 'yes',
   'action.no': 'no',
   'actions.title': 'Actions',
@@ -38,6 +39,8 @@ export const actionsMessages = {
   'actions.notJson': 'This is not JSON.',
   'actions.json': 'As JSON.',
   'actions.lines': 'One in each line.',
+  'actions.minutes': 'In minutes.',
+  'actions.seconds': 'In seconds.',
   'actions.choose': 'Choose…',
 
   'actions.runsNone': 'Nothing was done yet',

@@ -18,7 +18,19 @@ const ObjectSchema = z.looseObject({
   required: z.array(z.string()).default([]),
 })
 
-export type FieldKind = 'text' | 'long' | 'number' | 'whole' | 'yes-no' | 'choice' | 'moment' | 'lines' | 'json'
+export type FieldKind =
+  | 'text'
+  | 'long'
+  | 'number'
+  | 'whole'
+  | 'minutes'
+  | 'seconds'
+  | 'yes-no'
+  | 'choice'
+  | 'moment'
+  | 'lines'
+  | 'json'
+  | 'text-or-json'
 
 /** One field of a form that was drawn from a JSON Schema. Values are kept as text, `yes-no` as 'true' or ''. */
 export interface SchemaField {
@@ -29,16 +41,28 @@ export interface SchemaField {
   required: boolean
   options: string[]
   initial: string
+  /** Types of values that a `text-or-json` takes beside text. */
+  types: string[]
 }
+
+/** Milliseconds are asked for in minutes, or in seconds where they can only be few. */
+const MS: Partial<Record<FieldKind, number>> = { minutes: 60_000, seconds: 1_000 }
+const FEW_MS = 600_000
+const IN_MS = /^(?<what>.*)_?ms$/i
+
+const typesOf = ({ type, anyOf }: z.output<typeof Property>): string[] =>
+  [type ?? anyOf?.map((one) => one.type) ?? []].flat().filter((one): one is string => typeof one === 'string' && one !== 'null')
 
 const LONG_TEXT = /^(body|content|message|notes|text)$/i
 
 function kindOf(name: string, property: z.output<typeof Property>): FieldKind {
   if (property.enum) return 'choice'
-  const own = [property.type ?? property.anyOf?.map(({ type }) => type) ?? []].flat()
-  const [type] = own.filter((one) => one !== 'null')
-  if (own.filter((one) => one !== 'null').length > 1) return 'json'
+  const types = typesOf(property)
+  const [type] = types
+  if (types.length > 1) return types.includes('string') ? 'text-or-json' : 'json'
   if (type === 'boolean') return 'yes-no'
+  if ((type === 'integer' || type === 'number') && /(?:[a-z]Ms|_ms)$/.test(name))
+    return property.maximum !== undefined && property.maximum <= FEW_MS ? 'seconds' : 'minutes'
   if (type === 'integer') return 'whole'
   if (type === 'number') return 'number'
   if (type === 'array') return property.items?.type === 'string' ? 'lines' : 'json'
@@ -51,6 +75,8 @@ function initialOf(kind: FieldKind, value: unknown): string {
   if (value === undefined || value === null) return ''
   if (kind === 'yes-no') return value === true ? 'true' : ''
   if (kind === 'lines' && Array.isArray(value)) return value.join('\n')
+  const each = MS[kind]
+  if (each !== undefined && typeof value === 'number') return String(value / each)
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
@@ -63,22 +89,37 @@ export function fieldsOf(schema: unknown): SchemaField[] {
     const kind = kindOf(name, property)
     return {
       name,
-      label: property.title ?? nameWords(name),
+      label: property.title ?? nameWords(MS[kind] === undefined ? name : (IN_MS.exec(name)?.groups?.what ?? name)),
       hint: property.description,
       kind,
       required: required.includes(name),
       options: property.enum?.filter((value) => value !== null).map(String) ?? [],
       initial: initialOf(kind, property.default),
+      types: typesOf(property).filter((type) => type !== 'string'),
     }
   })
   return fields.toSorted((a, b) => Number(b.required) - Number(a.required))
 }
 
+/** The value that a text is as JSON, where it is of one of these types; undefined where it is plain text. */
+function jsonOf(types: readonly string[], text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text)
+    const type = Array.isArray(value) ? 'array' : typeof value
+    return types.includes(type) || (type === 'number' && types.includes('integer')) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
 /** What a field's text stands for; undefined where it is left out. Throws SyntaxError for JSON that cannot be read. */
-function readText({ kind, required }: SchemaField, text: string): unknown {
+function readText({ kind, required, types }: SchemaField, text: string): unknown {
   if (kind === 'yes-no') return text === 'true' ? true : required ? false : undefined
   if (text.trim() === '') return required && (kind === 'text' || kind === 'long') ? '' : undefined
   if (kind === 'number' || kind === 'whole') return Number(text)
+  const each = MS[kind]
+  if (each !== undefined) return Math.round(Number(text) * each)
+  if (kind === 'text-or-json') return jsonOf(types, text) ?? text
   if (kind === 'moment') return new Date(text).toISOString()
   if (kind === 'lines')
     return text

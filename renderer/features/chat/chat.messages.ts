@@ -64,6 +64,7 @@ export const chatMessages = {
   'chat.call.allow': 'Do it',
   'chat.call.decline': 'Don’t',
   'chat.call.details': 'Details',
+  'chat.call.notAllowed': 'This device may not decide that. It still waits for somebody who may.',
   'chat.call.failedToDecide': 'That could not be passed on. Try again in a moment.',
   'chat.sources': (count: number) => plural(count, { one: 'From 1 memory', other: `From ${number(count)} memories` }),
   'chat.saidAsks': (what: string) => `Hearth asks whether it may do this: ${what}`,

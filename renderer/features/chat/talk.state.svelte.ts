@@ -129,6 +129,7 @@ export class Talk {
     if (this.id === null) return
     try {
       turn.adopt(await this.#deps.chat.decide({ params: { id: this.id, callId }, body: { approve } }))
+      await this.#settle() // a message of its own tells what came of it
     } catch (error) {
       await this.#settle()
       throw error
