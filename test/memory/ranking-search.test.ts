@@ -224,3 +224,13 @@ test('a changed text is read anew', async () => {
   const [unmet] = await search({ ...options, q: 'giraffe neck length' })
   expect(unmet?.score ?? 0).toBeLessThan(0.6)
 })
+
+test('a single character of a script without spaces is found wherever it stands', async () => {
+  const notes = ['日本語のメモ 鍵は冷蔵庫の上', '犬の名前はポチです', '合鍵は隣の家', 'Bins go out on Tuesdays', ...HOUSE]
+  for (const withVectors of [true, false]) {
+    const { ask } = await remember(notes, [], { withVectors })
+    expect(new Set((await ask('鍵')).slice(0, 2)), `${withVectors}`).toEqual(new Set(['日本語のメモ 鍵は冷蔵庫の上', '合鍵は隣の家']))
+    expect((await ask('犬の名前は'))[0]).toBe('犬の名前はポチです')
+    expect((await ask('冷蔵庫'))[0]).toBe('日本語のメモ 鍵は冷蔵庫の上')
+  }
+})

@@ -130,3 +130,13 @@ test('the block keeps to its length', async () => {
   expect(block.length).toBeGreaterThan(2_000)
   expect(block.length).toBeLessThanOrEqual(1_200 * 4)
 })
+
+test('what holds a single character that is asked for leads the block', async () => {
+  await add(family.ada, '日本語のメモ 鍵は冷蔵庫の上')
+  await add(family.ada, '猫の名前はタマです')
+  const { chunks, formatted: block } = await family.ada.api.memory.chunks({ query: { q: '鍵' } })
+  expect(chunks[0]?.content).toBe('日本語のメモ 鍵は冷蔵庫の上')
+  expect(block).toContain('鍵は冷蔵庫')
+  expect(block).not.toContain('猫')
+  expect((await recall(ada, '鍵')).answer).toContain('冷蔵庫')
+})

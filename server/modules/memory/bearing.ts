@@ -1,7 +1,7 @@
 import { tellingStems } from './plain-words.ts'
 import { stem } from './ranking/stem.ts'
 import { wordVectorsOrNone } from './ranking/word-vectors.ts'
-import { wordsOf } from './ranking/words.ts'
+import { isCharacter, wordsOf } from './ranking/words.ts'
 
 /** Words less alike in meaning than this do not stand for one another. */
 const ALIKE = 0.55
@@ -32,7 +32,7 @@ export async function bearingOn(
     const ranks = words.map((word) => vectors.find(word)).filter((rank) => rank >= 0)
     let met = 0
     for (const { root, rank, weight } of asked) {
-      if (roots.has(root)) met += weight
+      if (roots.has(root) || (isCharacter(root) && words.some((word) => word.includes(root)))) met += weight
       else if (rank >= 0) {
         const likeness = Math.max(0, ...ranks.map((other) => vectors.similarity(rank, other)))
         if (likeness >= ALIKE) met += weight * likeness ** 2

@@ -1,5 +1,5 @@
 import { stem } from './ranking/stem.ts'
-import { isFunctionWord, wordsOf } from './ranking/words.ts'
+import { isCharacter, isFunctionWord, wordsOf } from './ranking/words.ts'
 
 const MAX_TEXT = 4_000
 const MAX_WORDS = 24
@@ -66,6 +66,7 @@ export function tellingStems(text: string): Set<string> {
 /** Which share of what is asked about stands in a text, from 0 to 1. */
 export function shareMet(asked: ReadonlySet<string>, text: string): number {
   if (asked.size === 0) return 0
-  const has = new Set(wordsOf(text.slice(0, MAX_TEXT)).map(stem))
-  return [...asked].filter((word) => has.has(word)).length / asked.size
+  const cut = text.slice(0, MAX_TEXT)
+  const has = new Set(wordsOf(cut).map(stem))
+  return [...asked].filter((word) => has.has(word) || (isCharacter(word) && cut.includes(word))).length / asked.size
 }

@@ -9,7 +9,7 @@ import { type Question, readQuestion, type Term } from './question.ts'
 import { type Aim, type Candidate, REACH, scoresOf } from './relevance.ts'
 import { dayOf, periodIn } from './spoken-dates.ts'
 import type { WordVectors } from './word-vectors.ts'
-import { wordsOf } from './words.ts'
+import { isCharacter, isUnspaced, wordsOf } from './words.ts'
 
 /** Chunks taken from each of full text and vectors. */
 const CANDIDATES = 80
@@ -25,6 +25,10 @@ const COMMON_FOR_MS = 60_000
 const MAX_COMMON = 2_000
 /** Of a long chunk this much is read; the full-text index knows all of it. */
 const MAX_CONTENT = 20_000
+/** So many of the latest are looked through for a single character, each to so far in. */
+const LATEST = 1_000
+const MAX_LOOKED_THROUGH = 1_000
+const MOST_CHARACTERS = 2
 /** Chunks whose reading is kept for the next question. */
 const KEPT_PASSAGES = 2_000
 
@@ -136,11 +140,11 @@ export function createChunkSearch({ db, nearest, embed, resourcesPath, onFault =
     return n
   }
 
-  /** Words of one stem count as one; a word that stands nowhere stands for those that begin alike. */
+  /** Words of one stem count as one; a word that stands nowhere, or has no end, stands for those that begin alike. */
   function spread({ word }: Term): Spread {
     const exact = { phrase: quoted(word), count: count(quoted(word)) }
-    if (exact.count > 0 || word.length < 4) return exact
-    const beginning = `${quoted(word.slice(0, Math.max(4, word.length - 2)))}*`
+    if (exact.count > 0 || (word.length < 4 && !isUnspaced(word))) return exact
+    const beginning = `${quoted(isUnspaced(word) ? word : word.slice(0, Math.max(4, word.length - 2)))}*`
     return { phrase: beginning, count: count(beginning) }
   }
 
@@ -172,6 +176,14 @@ export function createChunkSearch({ db, nearest, embed, resourcesPath, onFault =
           JSON.stringify(seqs),
           ...sight.parameters,
         ])
+
+  /** The latest in which a single character stands, wherever in a word: full text finds it at the beginning of one only. */
+  const holding = (character: string, sight: ReturnType<typeof sightOf>, k: number): Row[] =>
+    db.select<Row>(
+      `SELECT ${COLUMNS} FROM (SELECT * FROM memory_chunk ORDER BY "seq" DESC LIMIT ${LATEST}) c
+        WHERE ${sight.sql} AND instr(substr(c."content", 1, ${MAX_LOOKED_THROUGH}), ${BOUND_TEXT}) > 0 LIMIT ${k}`,
+      [...sight.parameters, character],
+    )
 
   const pinned = (sight: ReturnType<typeof sightOf>): Row[] =>
     db.select<Row>(
@@ -264,6 +276,10 @@ export function createChunkSearch({ db, nearest, embed, resourcesPath, onFault =
       for (const rows of byFullText(spreads, sight, k)) {
         await take(rows)
         await pace()
+      }
+      for (const { word } of question.terms.filter((term) => isCharacter(term.word)).slice(0, MOST_CHARACTERS)) {
+        await pace()
+        await take(holding(word, sight, k))
       }
       await take(bySeq(unseen(ranks.keys()), sight))
       await take(pinned(sight))

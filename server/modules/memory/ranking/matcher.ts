@@ -2,7 +2,7 @@ import type { LexiconWord } from './lexicon.ts'
 import type { Passage } from './passage.ts'
 import type { Term } from './question.ts'
 import type { WordVectors } from './word-vectors.ts'
-import { isFunctionWord, trigramsOf } from './words.ts'
+import { isCharacter, isFunctionWord, trigramsOf } from './words.ts'
 
 /** Words of a usual chunk; longer texts hold a word more easily by chance. */
 const USUAL_WORDS = 25
@@ -29,12 +29,13 @@ function likeness(a: Set<string>, other: string): number {
 export function createMatcher(terms: readonly Term[], vectors: WordVectors): (passage: Passage) => Float32Array {
   const nearness = new Map<LexiconWord, Float32Array | null>()
   const isNumber = terms.map(({ word }) => DIGIT.test(word))
+  const isInside = terms.map(({ word }) => isCharacter(word))
 
   function compare({ word, stem, rank }: LexiconWord): Float32Array | null {
     const values = new Float32Array(terms.length)
     const vague = isFunctionWord(word) || DIGIT.test(word)
     terms.forEach((term, at) => {
-      if (term.stem === stem) values[at] = EXACT
+      if (term.stem === stem || (isInside[at] && word.includes(term.word))) values[at] = EXACT
       else if (!vague && !isNumber[at]) {
         const near = term.trigrams ? likeness(term.trigrams, word) : term.rank >= 0 && rank >= 0 ? vectors.similarity(term.rank, rank) : 0
         values[at] = Math.max(0, (NEAR_WORTH * (near - NEAR)) / (1 - NEAR))

@@ -35,6 +35,12 @@ function pairs(text: string): string[] {
   return characters.length < 2 ? characters : characters.slice(1).map((character, at) => `${characters[at]}${character}`)
 }
 
+/** Whether a word is of a script without spaces, of which no index knows where one begins. */
+export const isUnspaced = (word: string): boolean => SCRIPT_WITHOUT_SPACES.test(word)
+
+/** Whether a word asked for is a single character, which stands inside of the pairs that a text falls into. */
+export const isCharacter = (word: string): boolean => [...word].length === 1 && isUnspaced(word)
+
 /** The runs of three characters in a word with its two ends, by which words that no dictionary knows are compared. */
 export function trigramsOf(word: string): string[] {
   const characters = [...`^${word}$`]
