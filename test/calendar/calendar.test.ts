@@ -63,6 +63,21 @@ test('an event is an hour long unless stated, is told back, changed and deleted,
   expect((await ada.fetch(`/api/calendar/${made.id}`, { method: 'DELETE' })).status).toBe(404)
 })
 
+test('a long list leaves in pieces that are one answer', async () => {
+  await ada.api.calendar.create({
+    body: { title: 'Ärzte 👩‍⚕️', startAt: '2026-01-01T08:00:00Z', recurrence: 'FREQ=DAILY', notes: 'ü'.repeat(5_000) },
+  })
+  const path = '/api/calendar?from=2026-01-01T00:00:00Z&to=2026-12-01T00:00:00Z'
+  const answer = await ada.fetch(path)
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8'])
+  const found = (await answer.json()) as { title: string; startAt: string; notes: string }[]
+  expect(found).toHaveLength(334)
+  expect(new Set(found.map(({ startAt }) => startAt)).size).toBe(334)
+  expect(found.every(({ title, notes }) => title === 'Ärzte 👩‍⚕️' && notes === 'ü'.repeat(5_000))).toBe(true)
+  const head = await ada.fetch(path, { method: 'HEAD' })
+  expect([head.status, await head.text()]).toEqual([200, ''])
+})
+
 test('what touches the time is listed, in order', async () => {
   for (const [title, startAt, endAt] of [
     ['before', '2026-05-01T08:00:00Z', '2026-05-01T10:00:00Z'],
