@@ -9,7 +9,7 @@ import { type Question, readQuestion, type Term } from './question.ts'
 import { type Aim, type Candidate, REACH, scoresOf } from './relevance.ts'
 import { dayOf, periodIn } from './spoken-dates.ts'
 import type { WordVectors } from './word-vectors.ts'
-import { isCharacter, isUnspaced, wordsOf } from './words.ts'
+import { isUnspaced, wordsOf } from './words.ts'
 
 /** Chunks taken from each of full text and vectors. */
 const CANDIDATES = 80
@@ -25,10 +25,10 @@ const COMMON_FOR_MS = 60_000
 const MAX_COMMON = 2_000
 /** Of a long chunk this much is read; the full-text index knows all of it. */
 const MAX_CONTENT = 20_000
-/** So many of the latest are looked through for a single character, each to so far in. */
+/** So many of the latest are looked through for characters without spaces, each to so far in. */
 const LATEST = 1_000
 const MAX_LOOKED_THROUGH = 1_000
-const MOST_CHARACTERS = 2
+const MOST_LOOKED_FOR = 2
 /** Chunks whose reading is kept for the next question. */
 const KEPT_PASSAGES = 2_000
 
@@ -177,12 +177,12 @@ export function createChunkSearch({ db, nearest, embed, resourcesPath, onFault =
           ...sight.parameters,
         ])
 
-  /** The latest in which a single character stands, wherever in a word: full text finds it at the beginning of one only. */
-  const holding = (character: string, sight: ReturnType<typeof sightOf>, k: number): Row[] =>
+  /** The latest in which characters stand, wherever in a text without spaces: full text finds them at the beginning of one only. */
+  const holding = (characters: string, sight: ReturnType<typeof sightOf>, k: number): Row[] =>
     db.select<Row>(
       `SELECT ${COLUMNS} FROM (SELECT * FROM memory_chunk ORDER BY "seq" DESC LIMIT ${LATEST}) c
         WHERE ${sight.sql} AND instr(substr(c."content", 1, ${MAX_LOOKED_THROUGH}), ${BOUND_TEXT}) > 0 LIMIT ${k}`,
-      [...sight.parameters, character],
+      [...sight.parameters, characters],
     )
 
   const pinned = (sight: ReturnType<typeof sightOf>): Row[] =>
@@ -277,7 +277,7 @@ export function createChunkSearch({ db, nearest, embed, resourcesPath, onFault =
         await take(rows)
         await pace()
       }
-      for (const { word } of question.terms.filter((term) => isCharacter(term.word)).slice(0, MOST_CHARACTERS)) {
+      for (const { word } of question.terms.filter((term) => isUnspaced(term.word)).slice(0, MOST_LOOKED_FOR)) {
         await pace()
         await take(holding(word, sight, k))
       }
