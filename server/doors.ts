@@ -29,6 +29,8 @@ export type Doors = ReturnType<typeof createDoors>
 
 const CLOSE_GRACE_MS = 2_000
 const GENERAL_REFILL_PER_SECOND = 50
+/** What a connection fails with that its client broke off, which anybody may do. */
+const LEFT = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ERR_STREAM_PREMATURE_CLOSE'])
 const unlimited: RateLimit = { take: () => undefined, giveBack: () => undefined }
 
 /** Everything by which the house is entered: the API, the sockets and the pages, on one port. */
@@ -80,7 +82,10 @@ export function createDoors({ config, house, sockets, log, windowPath, tls }: Do
   const pages = createPages({ root: windowPath, isSetUp, readFacts, signIn })
 
   const koa = new Koa()
-  koa.on('error', (err) => log.error({ err }, 'a page failed'))
+  koa.on('error', (err: NodeJS.ErrnoException) => {
+    if (LEFT.has(err.code ?? '')) log.debug({ err }, 'a client broke off')
+    else log.error({ err }, 'a page failed')
+  })
   koa.use(http)
   koa.use(createTrustFiles(house.authority))
   koa.use(pages)

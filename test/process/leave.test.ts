@@ -64,3 +64,18 @@ test.runIf(process.platform === 'linux')(
     expect((await server.stop()).status).toBe(0)
   },
 )
+
+test('a client that breaks off while it is answered is no fault in the log', async () => {
+  using root = dataRoot()
+  await using server = await startServer(root.path, { env: { ...BY_ENVIRONMENT, SERVICE_LOG_LEVEL: 'debug' } })
+  const request = `GET /api/openapi.json HTTP/1.1\r\nhost: 127.0.0.1:${server.port}\r\n\r\n`
+  const socket = connect(server.port, '127.0.0.1')
+  socket.on('error', () => undefined)
+  socket.write(request.repeat(100)) // more than the network holds, so that an answer is on its way
+  await new Promise((resolve) => socket.once('readable', resolve))
+  await wait(500)
+  socket.resetAndDestroy()
+  await expect.poll(() => server.stderr(), { timeout: 20_000 }).toContain('a client broke off')
+  await server.stop()
+  expect(server.stderr().match(/^.*"level":"(?:error|fatal)".*$/gm) ?? []).toEqual([])
+})
