@@ -74,23 +74,65 @@ test.each([
   ['FREQ=MONTHLY;BYDAY=3WE,1MO', 'Every month on the 1st Monday and the 3rd Wednesday'],
   ['FREQ=MONTHLY;BYMONTHDAY=1,15', 'Every month on the 1st and the 15th'],
   ['FREQ=MONTHLY;BYMONTHDAY=-1', 'Every month on the last day'],
+  ['FREQ=MONTHLY;BYMONTHDAY=-2', 'Every month on the 2nd to last day'],
+  ['FREQ=MONTHLY;INTERVAL=3;BYDAY=-2MO', 'Every 3 months on the 2nd to last Monday'],
+  ['FREQ=MONTHLY;BYDAY=MO;BYSETPOS=1', 'Every month on the 1st Monday'],
+  ['FREQ=MONTHLY;BYDAY=TU;BYSETPOS=-1', 'Every month on the last Tuesday'],
+  ['FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1', 'Every month on the last weekday, Monday to Friday'],
+  ['FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=1', 'Every month on the 1st weekday, Monday to Friday'],
+  ['FREQ=MONTHLY;BYDAY=SU,MO,TU,WE,TH,FR,SA;BYSETPOS=-1', 'Every month on the last day'],
+  ['FREQ=MONTHLY;BYMONTHDAY=28,29,30,31;BYSETPOS=-1', 'Every month on the last day'],
+  ['FREQ=MONTHLY;BYMONTHDAY=28,29,30;BYSETPOS=-1', 'Every month on the 30th, or the last day of a shorter one'],
+  ['FREQ=MONTHLY;BYDAY=FR;BYMONTHDAY=13', 'Every month on Friday, when it is the 13th'],
+  ['FREQ=MONTHLY;BYDAY=TU', 'Every month on every Tuesday'],
+  ['FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,TU,WE,TH,FR', 'Every 2 weeks on weekdays, Monday to Friday'],
+  ['FREQ=WEEKLY;BYDAY=SU,SA', 'Every week on Saturday and Sunday'],
+  ['FREQ=DAILY;BYDAY=MO,TU,WE,TH,FR;COUNT=10', 'Every weekday, Monday to Friday, 10 times'],
+  ['FREQ=DAILY;BYDAY=SA', 'Every week on Saturday'],
+  ['FREQ=DAILY;BYMONTHDAY=1', 'Every month on the 1st'],
+  ['FREQ=YEARLY;BYMONTH=11;BYDAY=4TH', 'Every year on the 4th Thursday of November'],
+  ['FREQ=YEARLY;BYMONTH=3,10;BYDAY=-1SU', 'Every year on the last Sunday of March and October'],
+  ['FREQ=YEARLY;BYMONTH=12;BYMONTHDAY=24', 'Every year on the 24th of December'],
+  ['FREQ=YEARLY;INTERVAL=2;BYMONTHDAY=24,31;BYMONTH=12', 'Every 2 years on the 24th and the 31st of December'],
+  ['FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=-1', 'Every year on the last day of February'],
+  ['FREQ=YEARLY;BYMONTH=4,10', 'Every year in April and October'],
+  ['FREQ=MONTHLY;BYMONTH=6,7;BYMONTHDAY=1', 'Every month on the 1st, in June and July only'],
+  ['FREQ=WEEKLY;BYMONTH=6;BYDAY=SA', 'Every week on Saturday, in June only'],
+  ['FREQ=DAILY;BYMONTH=12', 'Every day, in December only'],
+  ['FREQ=YEARLY;BYDAY=1MO', 'Every year on the 1st Monday of the year'],
+  ['FREQ=YEARLY;BYDAY=20MO', 'Every year on the 20th Monday of the year'],
+  ['FREQ=HOURLY;INTERVAL=6', 'Every 6 hours'],
+  ['FREQ=DAILY;COUNT=1', 'Every day, once'],
 ])('%s is “%s”', (rule, words) => {
   expect(ruleWords(rule)).toBe(words)
 })
 
 test.each([
   'nonsense',
-  'FREQ=HOURLY',
   'FREQ=WEEKLY;BYDAY=2TU',
   'FREQ=WEEKLY;BYDAY=XX',
-  'FREQ=MONTHLY;BYDAY=TU',
-  'FREQ=MONTHLY;BYDAY=-2TU',
-  'FREQ=MONTHLY;BYDAY=TU;BYSETPOS=2',
   'FREQ=MONTHLY;BYMONTHDAY=1;BYDAY=1TU',
-  'FREQ=MONTHLY;BYMONTHDAY=-3',
   'FREQ=WEEKLY;INTERVAL=0',
+  'FREQ=MONTHLY;BYDAY=TU,1FR',
+  'FREQ=YEARLY;BYWEEKNO=20',
+  'FREQ=YEARLY;BYYEARDAY=100',
+  'FREQ=MONTHLY;BYMONTH=13',
+  'FREQ=DAILY;INTERVAL=0',
+  'FREQ=DAILY;BYHOUR=25',
+  'FREQ=HOURLY;BYDAY=MO',
+  'FREQ=MONTHLY;BYDAY=6MO',
+  'FREQ=YEARLY;INTERVAL=2;BYMONTHDAY=1',
   'FREQ=WEEKLY;COUNT=x',
-  'FREQ=YEARLY;BYMONTH=3',
 ])('%s has no short words', (rule) => {
   expect(ruleWords(rule)).toBeNull()
+})
+
+test('times of day are said in order', () => {
+  expect(ruleWords('FREQ=DAILY;BYHOUR=20,8;BYMINUTE=30')).toMatch(/^Every day at 0?8:30.* and (8:30|20:30)/)
+  expect(ruleWords('FREQ=DAILY;BYHOUR=8;COUNT=3')).toMatch(/^Every day at 0?8.*, 3 times$/)
+})
+
+test('each occurrence is said to repeat alike, whatever day it is on', () => {
+  const said = [START, '2026-11-25', '2026-12-02'].map((day) => repeatWords('FREQ=WEEKLY;BYDAY=WE', `${day}T09:00:00.000Z`, ZONE))
+  expect(new Set(said)).toEqual(new Set(['Every week on Wednesday']))
 })

@@ -36,14 +36,18 @@ export const repeatOptions = (own: RepeatKind): { value: RepeatKind; label: stri
   ...(own === 'other' ? [{ value: 'other' as const, label: t('repeat.other') }] : []),
 ]
 
-/** How something repeats in words; empty for what happens once. */
-export function sayRepeat({ kind, until, rule = '' }: Repeat): string {
-  if (kind === 'none') return ''
-  const often = kind === 'other' ? ruleWords(rule) : repeatLabel(kind)
+const saidUntil = (often: string | null, until: Day | null): string => {
   if (often === null) return t('repeat.otherIs')
   return until ? t('repeat.until', often, dayText(until, { day: 'numeric', month: 'long', year: 'numeric' })) : often
 }
 
-/** A rule in words. Empty for what happens once. */
-export const repeatWords = (rule: string | undefined, startAt: string, zone: string): string =>
-  sayRepeat(readRepeat(rule, dayOf(startAt, zone), zone))
+/** How something repeats as a form has it; empty for what happens once. */
+export function sayRepeat({ kind, until, rule = '' }: Repeat): string {
+  if (kind === 'none') return ''
+  return saidUntil(kind === 'other' ? ruleWords(rule) : repeatLabel(kind), until)
+}
+
+/** A rule in words, the same for each of its occurrences; empty for what happens once. */
+export function repeatWords(rule: string | undefined, startAt: string, zone: string): string {
+  return rule ? saidUntil(ruleWords(rule), readRepeat(rule, dayOf(startAt, zone), zone).until) : ''
+}
