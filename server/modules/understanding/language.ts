@@ -70,6 +70,7 @@ export const Language = z.object({
       before: Words,
       inTime: Words,
       fromNow: Words,
+      lasting: Words,
       every: Words,
       /** After `every`: each second one. */
       other: Words,

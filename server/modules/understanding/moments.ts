@@ -1,5 +1,6 @@
 import { DateTime } from 'luxon'
 import { firstPass } from '../../kit/first-pass.ts'
+import type { Duration } from './durations.ts'
 import { asRule, type Recurrence } from './recurrence.ts'
 import type { Clock, Day, When } from './whens.ts'
 
@@ -17,6 +18,7 @@ export interface Moment {
 export type Purpose = 'reminder' | 'event' | 'alarm'
 
 const MORNING = 9
+const DAY_MS = 86_400_000
 /** Before this hour few people have anything on; from it on, an open hour is taken as it was said. */
 const EARLY = 7
 
@@ -45,7 +47,7 @@ export function decide(when: When, now: DateTime, purpose: Purpose): Moment | nu
   const zone = now.zoneName ?? 'utc'
   const { inTime, recurrence, partOfDay } = when
   if (inTime) {
-    const moment = now.plus(Object.fromEntries(inTime.parts.map(({ amount, unit }) => [unit, amount])))
+    const moment = plus(now, inTime)
     const timed = inTime.parts.some(({ unit }) => unit === 'hours' || unit === 'minutes' || unit === 'seconds')
     if (!moment.isValid) return null
     return timed
@@ -66,7 +68,13 @@ export function decide(when: When, now: DateTime, purpose: Purpose): Moment | nu
     let day = firstDay(recurrence, start)
     const time = timed || purpose === 'reminder' ? clock : { hour: 0, minute: 0 }
     if (at(day, time, zone) <= now && !when.day && (timed || purpose === 'reminder')) day = firstDay(recurrence, day.plus({ days: 1 }))
-    return { at: at(day, time, zone), timed, recurrence: asRule(recurrence), ...until(when, at(day, time, zone)) }
+    const first = at(day, time, zone)
+    // `every day for two weeks`
+    if (when.lasts && when.lasts.ms >= DAY_MS) {
+      const last = plus(first, when.lasts).minus({ days: 1 })
+      return { at: first, timed, recurrence: `${asRule(recurrence)};UNTIL=${last.toFormat('yyyyMMdd')}` }
+    }
+    return { at: first, timed, recurrence: asRule(recurrence), ...until(when, first) }
   }
   if (when.day) {
     const said = at(when.day, timed || purpose !== 'event' ? clock : { hour: 0, minute: 0 }, zone)
@@ -84,7 +92,13 @@ export function decide(when: When, now: DateTime, purpose: Purpose): Moment | nu
   return next ? { at: next, timed: true, ...until(when, next) } : null
 }
 
-function until({ endClock, endDay }: When, start: DateTime): { until?: DateTime } {
+const plus = (start: DateTime, { parts }: Duration): DateTime =>
+  start.plus(Object.fromEntries(parts.map(({ amount, unit }) => [unit, amount])))
+
+function until({ endClock, endDay, lasts, clock, partOfDay }: When, start: DateTime): { until?: DateTime } {
+  if (lasts && (clock || partOfDay !== undefined)) return { until: plus(start, lasts) }
+  // Of whole days the last one is told.
+  if (lasts) return { until: DateTime.max(start, plus(start, lasts).minus({ days: 1 }).startOf('day')) }
   if (!endClock && !endDay) return {}
   const end = (endDay ? start.set(endDay) : start).set(endClock ? { hour: endClock.hour, minute: endClock.minute } : {})
   if (end > start) return { until: end }

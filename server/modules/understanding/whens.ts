@@ -33,6 +33,8 @@ export interface When {
   inTime?: Duration
   endDay?: Day
   endClock?: Clock
+  /** How long it takes, said behind its beginning. */
+  lasts?: Duration
 }
 
 export interface WhenSpan extends Span {
@@ -47,7 +49,8 @@ const ISO_FREQ: Partial<Record<DurationUnit, Recurrence['freq']>> = { days: 'DAI
 /** Two pieces of one point in time; null where both say the same kind of thing. */
 function merge(a: When, b: When): When | null {
   if (a.inTime || b.inTime) return null
-  for (const key of ['day', 'clock', 'recurrence', 'endClock'] as const) if (a[key] && b[key]) return null
+  for (const key of ['day', 'clock', 'recurrence', 'endClock', 'lasts'] as const) if (a[key] && b[key]) return null
+  if ((a.lasts && b.endClock) || (a.endClock && b.lasts)) return null
   if ((a.recurrence?.days && b.day) || (b.recurrence?.days && a.day)) return null
   const merged = { ...a, ...b }
   const { clock, partOfDay } = merged
@@ -64,6 +67,7 @@ export function createWhens({ language, words: { when, units } }: Language, numb
   const before = new Set(when.before)
   const inTime = createPhraseSet(when.inTime)
   const fromNow = createPhraseSet(when.fromNow)
+  const lasting = createPhraseSet(when.lasting)
   const every = new Set(when.every)
   const other = new Set(when.other)
   const often = createPhrases(Object.entries(when.often))
@@ -136,6 +140,12 @@ export function createWhens({ language, words: { when, units } }: Language, numb
       const ends = fromNow.at(said, end)
       return ends ? [{ end: ends.end, value: { inTime: value } }] : []
     })
+  }
+
+  /** `for two hours`. */
+  function lasts(said: readonly string[], from: number): WhenSpan[] {
+    const starts = lasting.at(said, from)
+    return starts ? durations.at(said, starts.end).map(({ end, value }) => ({ end, value: { lasts: value } })) : []
   }
 
   function hourAt(said: readonly string[], from: number): { end: number; hour: number } | null {
@@ -243,7 +253,9 @@ export function createWhens({ language, words: { when, units } }: Language, numb
           const end = behind < 0 ? tokens.length : behind
           // Half a word is no date.
           if (start < 0 || tokens[start]?.start !== at || (tokens[end - 1]?.end ?? 0) > stop) continue
-          const value = toWhen(date, said.slice(start, end))
+          const spoken = said.slice(start, end)
+          if (spoken.some((_, index) => lasts(said, start + index).length > 0)) continue // `for an hour` begins nowhere
+          const value = toWhen(date, spoken)
           if (!value) continue
           found.set(start, [...(found.get(start) ?? []), { end, value }])
         }
@@ -300,7 +312,7 @@ export function createWhens({ language, words: { when, units } }: Language, numb
             : null,
           bareHour(said, from),
         ].filter((span) => span !== null)
-        return [...single, ...relative(said, from), ...fromChrono(from)]
+        return [...single, ...relative(said, from), ...(first ? [] : lasts(said, from)), ...fromChrono(from)]
       }
 
       function grow(span: WhenSpan, depth: number): WhenSpan[] {
