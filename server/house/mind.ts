@@ -92,8 +92,9 @@ export function createMind({
     log,
   })
   const conversations = createConversationsService({ db })
+  const understanding = createUnderstanding({ languages: languagesIn(join(resourcesPath, 'understanding')) })
   const grammar = createGrammarReplies({
-    understanding: createUnderstanding({ languages: languagesIn(join(resourcesPath, 'understanding')) }),
+    understanding,
     actions,
     household,
     names: createHouseNames({
@@ -103,7 +104,12 @@ export function createMind({
     }),
     describeSource: async (chunkId, { caller }) => memory.chunks.get(caller, chunkId),
   })
-  const tools = createTools({ actions })
+  const tools = createTools({
+    actions,
+    embedder: defaultEmbedder,
+    wordsFor: (action) => understanding.actionWords(household.get().household.locale).get(action) ?? [],
+    onFault: (err) => log.warn({ err }, 'tools are chosen by their words alone'),
+  })
   const decisions = createDecisions({ db, tools })
   const answering = createAnswering({
     llm: models.llm,

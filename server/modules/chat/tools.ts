@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { type Action, type ActionCall, type ActionRegistry, mayRun } from '../../kit/actions.ts'
 import type { Caller } from '../../kit/caller.ts'
 import { AppError } from '../../kit/errors.ts'
+import type { Embedder } from '../memory/embedder.ts'
 import type { LlmFunction } from '../models/llm.ts'
 import type { ToolCall } from './chat.contract.ts'
-import { chooseTools } from './tool-choice.ts'
+import { type ChoiceHints, chooseTools, textOfAction } from './tool-choice.ts'
 
 const MAX_CONVERSATIONS = 200
 /** Of what an action answered, as the model reads it. */
@@ -34,6 +35,19 @@ function functionName(action: string, taken: Set<string>): string {
   }
 }
 
+export interface ToolsDeps {
+  actions: ActionRegistry
+  /** Tells what a request and an action have in common beside words; one that takes no time. */
+  embedder?: Pick<Embedder, 'embed'>
+  /** With which words people of the household's language ask for an action. */
+  wordsFor?(action: string): readonly string[]
+  /** Meanings could not be told; words decide then. */
+  onFault?(error: unknown): void
+}
+
+const MOST_MEANINGS = 2_000
+const MAX_REQUEST = 2_000
+
 /** What functions are wanted for. */
 export interface ToolRequest {
   conversationId: string
@@ -56,7 +70,10 @@ function standingResult(call: ToolCall) {
 }
 
 /** The registry as functions of a language model. */
-export function createTools({ actions }: { actions: ActionRegistry }) {
+export function createTools({ actions, embedder, wordsFor = () => [], onFault = () => undefined }: ToolsDeps) {
+  /** What actions mean, by the text that says it. */
+  const meanings = new Map<string, Float32Array>()
+
   /** What was offered before, by conversation, the oldest first. */
   const offered = new Map<string, Set<string>>()
 
@@ -65,6 +82,29 @@ export function createTools({ actions }: { actions: ActionRegistry }) {
     offered.set(conversationId, new Set(chosen.map(({ name }) => name)))
     const [oldest] = offered.keys()
     if (offered.size > MAX_CONVERSATIONS && oldest !== undefined) offered.delete(oldest)
+  }
+
+  async function meaningsOf(texts: readonly string[]): Promise<void> {
+    const unknown = texts.filter((text) => !meanings.has(text))
+    if (!embedder || unknown.length === 0) return
+    if (meanings.size + unknown.length > MOST_MEANINGS) meanings.clear()
+    for (const [at, vector] of (await embedder.embed(unknown, 'passage')).entries()) meanings.set(unknown[at] ?? '', vector)
+  }
+
+  async function hintsFor(text: string, offerable: readonly Action[]): Promise<ChoiceHints> {
+    const words = ({ name }: Action) => wordsFor(name)
+    try {
+      await meaningsOf(offerable.map(textOfAction))
+      const [asked] = (await embedder?.embed([text.slice(0, MAX_REQUEST)], 'query')) ?? []
+      const likeness = (action: Action) => {
+        const meant = meanings.get(textOfAction(action))
+        return asked && meant ? asked.reduce((sum, value, at) => sum + value * (meant[at] ?? 0), 0) : 0
+      }
+      return { likeness, words }
+    } catch (error) {
+      onFault(error)
+      return { likeness: () => 0, words }
+    }
   }
 
   /** Runs an action; what it comes to is a record, also where it failed. */
@@ -119,7 +159,8 @@ export function createTools({ actions }: { actions: ActionRegistry }) {
     async functionsFor(request: ToolRequest, onCall: (call: ToolCall) => Promise<void>): Promise<LlmFunction[]> {
       const { conversationId, text, call, standing = [] } = request
       const before = new Set([...(offered.get(conversationId) ?? []), ...standing.map(({ name }) => name)])
-      const chosen = chooseTools(actions.list(call.caller), text, before)
+      const offerable = actions.list(call.caller)
+      const chosen = chooseTools(offerable, text.slice(0, MAX_REQUEST), before, { hints: await hintsFor(text, offerable) })
       remember(conversationId, chosen)
       let begun = 0
       /** Counts before the call is done, since a model may ask for many at once. */

@@ -1,4 +1,5 @@
 import { DateTime } from 'luxon'
+import { actionWordsOf } from './action-words.ts'
 import { createEngine, type Engine } from './engine.ts'
 import type { Language } from './language.ts'
 import { createSuggestions } from './suggestions.ts'
@@ -19,6 +20,7 @@ export function createUnderstanding({ languages }: UnderstandingOptions) {
   const engines = new Map<Language, Engine>()
   const suggestions = new Map<Language, ReturnType<typeof createSuggestions>>()
   const urgencies = new Map<Language, ReturnType<typeof createUrgency>>()
+  const actionWords = new Map<Language, ReturnType<typeof actionWordsOf>>()
   let preparing: Promise<void> | undefined
 
   function ordered(locale: string): Language[] {
@@ -47,6 +49,13 @@ export function createUnderstanding({ languages }: UnderstandingOptions) {
 
   return {
     languageFor,
+    /** With which words people of a locale ask for each of the house's own actions. */
+    actionWords(locale: string): ReadonlyMap<string, readonly string[]> {
+      const language = languageFor(locale)
+      const words = actionWords.get(language) ?? actionWordsOf(language)
+      actionWords.set(language, words)
+      return words
+    },
     /** Reads and compiles everything in the background; a sentence said meanwhile does not wait for it. */
     prepare(): Promise<void> {
       preparing ??= (async () => {
