@@ -37,15 +37,58 @@ test('asking anew does nothing twice: without a model the answer stays, with one
   }
 })
 
-test('“forget that” asks back where an answer rested on several memories', async () => {
+test('“forget that” asks back where a model’s answer rested on several memories', async () => {
   const owner = await talking.residentOwner()
   for (const content of ['Mrs Bell mended the boiler in the cellar.', 'Mrs Bell mended the boiler in the attic.'])
     await owner.api.memory.addChunk({ body: { source: 'note', content } })
+  model.write('two lines about Mrs Bell', 'She went into the cellar with a spanner, and up to the attic with another.')
   const id = await talk(owner, 'Please write me two lines about Mrs Bell and how she mended the boiler')
   expect((await last(owner, id))?.sources).toHaveLength(2)
   await talk(owner, 'Forget that', id)
   expect((await last(owner, id))?.content).toContain('Which of these')
   expect((await owner.api.memory.chunks({ query: {} })).chunks).toHaveLength(2)
+})
+
+test('what a model was only told is neither forgotten nor named as where its answer came from', async () => {
+  const owner = await talking.residentOwner()
+  const { chunk } = await owner.api.memory.addChunk({
+    body: { source: 'note', content: 'Grandma’s medicine: 2 pills of Marcumar every evening', pinned: true },
+  })
+  const contents = async () => (await owner.api.memory.chunks({ query: {} })).chunks.map(({ content }) => content)
+  const all = await contents()
+  const asked = 'please write a poem about grandma and her pills'
+  model.write(asked, 'Why did the fish blush? It saw the ocean’s bottom. No pills there.')
+  const id = await talk(owner, asked)
+  expect((await last(owner, id))?.sources?.map(({ chunkId }) => chunkId)).toContain(chunk.id)
+  await talk(owner, 'why do you know this?', id)
+  expect((await last(owner, id))?.content).toContain('did not come from memory')
+  const again = await talk(owner, asked)
+  await talk(owner, 'forget that', again)
+  expect((await last(owner, again))?.content).toContain('no memory of mine')
+  expect(await contents()).toEqual(all)
+})
+
+test('where a memory is clearly in a model’s answer, “forget that” names it and waits for a word', async () => {
+  const owner = await talking.residentOwner()
+  const content = 'The canoe hangs in the old boathouse'
+  await owner.api.memory.addChunk({ body: { source: 'note', content } })
+  const isKept = async () => (await owner.api.memory.chunks({ query: {} })).chunks.some((chunk) => chunk.content === content)
+  const asked = 'please write me a sentence about the canoe'
+  model.write(asked, 'It hangs in the boathouse, the old one.')
+  const id = await talk(owner, asked)
+  await talk(owner, 'why do you know this?', id)
+  expect((await last(owner, id))?.content).toContain(content)
+  for (const word of ['no', 'yes']) {
+    const other = await talk(owner, asked)
+    await talk(owner, 'forget that', other)
+    expect(await last(owner, other)).toMatchObject({
+      content: expect.stringContaining(`“${content}”. Shall I forget it?`),
+      toolCalls: [{ name: 'forget', status: 'asking', about: content }],
+    })
+    expect(await isKept()).toBe(true)
+    await talk(owner, word, other)
+    expect(await isKept()).toBe(word === 'no')
+  }
 })
 
 test('a model asks before it makes the house forget', async () => {

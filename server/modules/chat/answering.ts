@@ -22,7 +22,14 @@ export interface GrammarReply {
 /** What understands sentences without a model. */
 export interface Grammar {
   /** Does what the sentence asks for; null where it is not understood for certain. */
-  answer(text: string, call: ActionCall & { lastSources: MessageSource[]; lastCalls: ToolCall[][] }): Promise<GrammarReply | null>
+  answer(
+    text: string,
+    call: ActionCall & {
+      lastSources: MessageSource[]
+      lastModelReply: { question: string; content: string } | null
+      lastCalls: ToolCall[][]
+    },
+  ): Promise<GrammarReply | null>
   /** A reply of the house in the language of the household, by its name. */
   say: ((reply: 'broken' | 'speechless' | 'done' | 'left_undone' | 'decide_each' | 'may_not_decide') => string) & Say
   /** What is known of what was asked, and nothing else; null where that is nothing. */
@@ -78,6 +85,8 @@ export interface Answered {
   aborted: boolean
 }
 
+/** What the house answered of its own. */
+const OWN: ReadonlySet<string> = new Set(['grammar', 'none'])
 /** For so long “undo” means what was done. */
 const UNDO_MS = 10 * 60_000
 
@@ -145,8 +154,16 @@ export function createAnswering({ llm, grammar, recollection, texts, household, 
 
   async function byGrammar(question: Question): Promise<boolean> {
     // “forget that” means what was said last, and nothing that was spoken of before
-    const lastSources = question.said.findLast(({ role, content }) => role === 'assistant' && content !== '')?.sources ?? []
-    const call = { ...callOf(question, 'chat'), lastSources, lastCalls: lastCallsOf(question) }
+    const at = question.said.findLastIndex(({ role, content }) => role === 'assistant' && content !== '')
+    const last = question.said[at]
+    const isModels = last?.model && !OWN.has(last.model)
+    const asked = question.said.slice(0, Math.max(0, at)).findLast(({ role }) => role === 'user')
+    const call = {
+      ...callOf(question, 'chat'),
+      lastSources: last?.sources ?? [],
+      lastModelReply: isModels ? { question: asked?.content ?? '', content: last.content } : null,
+      lastCalls: lastCallsOf(question),
+    }
     const reply = await grammar.answer(textOf(question), call).catch((err: unknown) => {
       log.error({ err }, 'what was understood could not be done')
       return { text: grammar.say('broken'), toolCalls: [], sources: [] }

@@ -21,6 +21,7 @@ import { SMALL_TALK } from './small-talk.ts'
 import { createSpeech, type Speech } from './speech.ts'
 import type { Understanding } from './understanding.ts'
 import type { UnderstandingContext, UnderstandingNames } from './understood.ts'
+import type { ModelReply } from './used-sources.ts'
 
 export interface GrammarReply {
   intent: string
@@ -43,7 +44,11 @@ export interface GrammarRepliesDeps {
   now?: () => Date
 }
 
-type Asked = ActionCall & { lastSources?: readonly MessageSource[]; lastCalls?: readonly (readonly ToolCall[])[] }
+type Asked = ActionCall & {
+  lastSources?: readonly MessageSource[]
+  lastModelReply?: ModelReply | null
+  lastCalls?: readonly (readonly ToolCall[])[]
+}
 
 export type GrammarReplies = ReturnType<typeof createGrammarReplies>
 
@@ -112,6 +117,7 @@ export function createGrammarReplies({
       household: houseFor(call.caller),
       speaker: context.speakerPerson,
       lastSources: call.lastSources ?? [],
+      lastModelReply: call.lastModelReply ?? null,
       lastCalls: call.lastCalls ?? [],
       call,
       has(action) {
@@ -129,6 +135,9 @@ export function createGrammarReplies({
           if (error instanceof AppError) toolCalls.push({ ...shown, status: 'failed', output: saidOf(error) })
           throw error
         }
+      },
+      ask(name, params, about, question) {
+        toolCalls.push({ id: randomUUID(), name, params, status: 'asking', output: null, about, question })
       },
       told: ({ output }, key, values) => (speech.language === 'en' ? output : speech.say(key, values)),
       async describeSource(chunkId) {

@@ -3,6 +3,7 @@ import type { MessageSource, ToolCall } from '../../chat/chat.contract.ts'
 import type { Household, Person } from '../../household/household.contract.ts'
 import type { Speech } from '../speech.ts'
 import type { UnderstandingNames } from '../understood.ts'
+import type { ModelReply } from '../used-sources.ts'
 
 /** Where something remembered came from. */
 export interface SourceOrigin {
@@ -19,6 +20,8 @@ export interface AnswerHelp {
   household: { household: Household; persons: Person[] }
   speaker: Person | null
   lastSources: readonly MessageSource[]
+  /** The last answer where a model gave it: what it was told is no reason to take it for what its answer rests on. */
+  lastModelReply: ModelReply | null
   /** What was done in this conversation not long ago, answer by answer, the last one first. */
   lastCalls: readonly (readonly ToolCall[])[]
   call: ActionCall
@@ -26,6 +29,8 @@ export interface AnswerHelp {
   has(action: string): boolean
   /** Throws `Missing` where there is no such action, else what the registry throws. Every run is shown with the reply. */
   run(action: string, params: Record<string, unknown>, missing: string): Promise<ActionResult>
+  /** Lets a run wait for a yes or no; the answer has to end with the question. */
+  ask(name: string, params: Record<string, unknown>, about: string, question: string): void
   /** In English what the action says of itself; else our own words for it. */
   told(result: ActionResult, key: string, values?: Record<string, string | number>): string
   describeSource(chunkId: string): Promise<SourceOrigin | null>

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { MessageSource } from '../../chat/chat.contract.ts'
 import type { Person } from '../../household/household.contract.ts'
 import { wordsOf } from '../phrases.ts'
+import { usedSources } from '../used-sources.ts'
 import { type AnswerHelp, type Answers, type Slots, text } from './answer.ts'
 
 const NONE = 'cannot_memory'
@@ -41,6 +42,9 @@ async function forget(sources: readonly MessageSource[], { run, told, speech }: 
   const all = said.join('\n')
   return canUndo ? `${all}${/[.!?…]$/.test(all) ? ' ' : '. '}${speech.say('can_undo')}` : all
 }
+
+/** What the last answer rests on. */
+const used = ({ lastSources, lastModelReply, describeSource }: AnswerHelp) => usedSources(lastSources, lastModelReply, describeSource)
 
 /** All that is remembered for a purpose, newest first. */
 async function every(query: string, purpose: 'about' | 'forget' | 'newest', { run }: AnswerHelp): Promise<z.output<typeof Chunk>[]> {
@@ -154,7 +158,7 @@ export const memoryAnswers: Answers = {
   /** Only of what is known: whatever else is said in passing is nobody’s wish to have it kept. */
   async correct({ subject, content, value }, help) {
     if (content !== undefined) return (await recollect(text(subject), help)) ? keep(text(content), help) : null
-    const [source] = help.lastSources
+    const [source] = await used(help)
     const origin = source && (await help.describeSource(source.chunkId))
     const [, before] = (origin && STATED.exec(origin.content.replaceAll(/\s+/g, ' ').trim())) ?? []
     return before ? keep(`${before} ${text(value)}`, help) : null
@@ -189,12 +193,17 @@ export const memoryAnswers: Answers = {
     return forget([...new Set(picked)], help)
   },
   async forget_that(_, help) {
-    const [source, ...others] = help.lastSources
-    if (!source) return help.speech.say('forget_what')
+    const { lastModelReply, speech } = help
+    const sources = await used(help)
+    const [source, ...others] = sources
+    if (!source) return speech.say(lastModelReply ? 'forget_not_memory' : 'forget_what')
     // Of several nobody can tell which was meant.
-    if (others.length > 0)
-      return help.speech.say('forget_which', { titles: help.speech.list(help.lastSources.map(({ title }) => `“${title}”`)) })
-    return forget([source], help)
+    if (others.length > 0) return speech.say('forget_which', { titles: speech.list(sources.map(({ title }) => `“${title}”`)) })
+    if (!lastModelReply) return forget([source], help)
+    // A model may have said the same of its own.
+    const question = speech.say('forget_meant', { title: source.title })
+    help.ask('forget', { chunkId: source.chunkId }, source.title, question)
+    return question
   },
   async recall_newest(_, help) {
     const found = (await every(help.text.slice(0, MAX_QUERY), 'newest', help)).slice(0, MOST_NEWEST)
@@ -203,8 +212,9 @@ export const memoryAnswers: Answers = {
     return { text: help.speech.say('know_newest', { items }), sources: asSources(found) }
   },
   who_is: async ({ about, query }, help) => (about ? recallAbout({ query: about }, help) : recollect(text(query), help)),
-  async why_known(_, { lastSources, describeSource, speech }) {
-    const [source] = lastSources
+  async why_known(_, help) {
+    const { describeSource, speech } = help
+    const [source] = await used(help)
     if (!source) return speech.say('why_nothing')
     const origin = await describeSource(source.chunkId)
     if (!origin) return speech.say('why_gone')
