@@ -19,6 +19,8 @@ interface Kept<R, B> {
   change: (changes: Partial<B>, record: R) => Promise<void>
   /** Also what was deleted elsewhere comes here when it is kept; absent where it cannot be. */
   create?: (body: B) => Promise<void>
+  /** Whether there is something to send beside the fields. */
+  always?: boolean
 }
 
 /** The fields of something as they are written while others may change or delete it: only what was changed here is sent. */
@@ -90,7 +92,17 @@ export class Edits<R, V extends object, B extends { [K in keyof V]: unknown }> {
     }
   }
 
-  async #save({ change, create }: Kept<R, B>): Promise<boolean> {
+  /** Goes on from a record as it was saved, with nothing changed. */
+  adopt(record: R): void {
+    const { valuesOf, bodyOf } = this.#source
+    this.#reads++
+    this.record = record
+    this.#before = bodyOf(valuesOf(record))
+    this.#clashes = []
+    Object.assign(this.values, valuesOf(record))
+  }
+
+  async #save({ change, create, always = false }: Kept<R, B>): Promise<boolean> {
     if (this.record === null || this.isGone) {
       await create?.(this.body)
       return create !== undefined
@@ -99,7 +111,7 @@ export class Edits<R, V extends object, B extends { [K in keyof V]: unknown }> {
     await this.#look()
     if (this.isGone || this.clashes.length > 0) return false
     const { changes } = this
-    if (Object.keys(changes).length > 0) await change(changes, this.record)
+    if (always || Object.keys(changes).length > 0) await change(changes, this.record)
     return true
   }
 

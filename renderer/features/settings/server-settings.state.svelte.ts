@@ -4,6 +4,7 @@ import type { SecretName, SettingName, Settings, settingsContract } from '../../
 import type { HearthClient } from '../../api.ts'
 import { fieldErrors } from '../../messages/field-errors.ts'
 import { t } from '../../messages/messages.ts'
+import { Edits } from '../../ui/edits.svelte.ts'
 import { Resource } from '../../ui/resource.svelte.ts'
 
 export type SettingsChange = z.input<(typeof settingsContract.update)['body']>
@@ -31,9 +32,15 @@ export class ServerSettings {
     return this.isLocked(name) ? t('settings.locked', name) : undefined
   }
 
-  async change(change: SettingsChange): Promise<void> {
-    this.settings.value = await this.#client.settings.update({ body: change })
+  now(): Promise<Settings> {
+    return this.#client.settings.get()
+  }
+
+  async change(change: SettingsChange): Promise<Settings> {
+    const settings = await this.#client.settings.update({ body: change })
+    this.settings.value = settings
     void this.llm.load()
+    return settings
   }
 
   /** Reads the model's state, again and again while it is loading; returns what ends that. */
@@ -48,45 +55,34 @@ export class ServerSettings {
 
 /** One form of settings: values as typed, saved together. An emptied field goes back to the default. */
 export class SettingsForm<Name extends SettingName> {
-  values = $state<Record<Name, string>>() as Record<Name, string>
-  failure = $state.raw<unknown>(null)
-  busy = $state(false)
-  readonly errors = $derived(fieldErrors(this.failure))
+  readonly edits: Edits<Settings, Record<Name, string>, Record<Name, string | null>>
+  readonly errors = $derived.by(() => fieldErrors(this.edits.failure))
   readonly #server: ServerSettings
-  readonly #names: readonly Name[]
 
   constructor(server: ServerSettings, names: readonly Name[]) {
     this.#server = server
-    this.#names = names
-    this.values = this.#stored()
+    const each = <T>(read: (name: Name) => T) => Object.fromEntries(names.map((name) => [name, read(name)])) as Record<Name, T>
+    this.edits = new Edits({
+      record: server.settings.value ?? null,
+      valuesOf: (record) => each((name) => record?.[name] ?? ''),
+      bodyOf: (values) => each((name) => values[name].trim() || null),
+      read: () => server.now(),
+    })
+  }
+
+  get values(): Record<Name, string> {
+    return this.edits.values
   }
 
   get changed(): boolean {
-    const stored = this.#stored()
-    return this.#names.some((name) => this.values[name].trim() !== stored[name])
+    return Object.keys(this.edits.changes).length > 0
   }
 
   /** Saves what changed, with `more` beside it; true when the server took it. */
   async save(more: SettingsChange = {}): Promise<boolean> {
-    if (this.busy) return false
-    this.busy = true
-    this.failure = null
-    const stored = this.#stored()
-    const changed = this.#names.filter((name) => this.values[name].trim() !== stored[name])
-    try {
-      await this.#server.change({ ...Object.fromEntries(changed.map((name) => [name, this.values[name].trim() || null])), ...more })
-      this.values = this.#stored()
-      return true
-    } catch (error) {
-      this.failure = error
-      return false
-    } finally {
-      this.busy = false
-    }
-  }
-
-  #stored(): Record<Name, string> {
-    const { value } = this.#server.settings
-    return Object.fromEntries(this.#names.map((name) => [name, value?.[name] ?? ''])) as Record<Name, string>
+    const always = Object.keys(more).length > 0
+    const change = async (changes: Partial<Record<Name, string | null>>) =>
+      this.edits.adopt(await this.#server.change({ ...changes, ...more }))
+    return this.edits.save({ change, always })
   }
 }
