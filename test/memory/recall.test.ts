@@ -140,3 +140,22 @@ test('what holds a single character that is asked for leads the block', async ()
   expect(block).not.toContain('猫')
   expect((await recall(ada, '鍵')).answer).toContain('冷蔵庫')
 })
+
+test('nobody is led to a conversation of somebody else', async () => {
+  const told = await (await family.ben.api.chat.send({ body: { message: 'Remember that the sauna code is 8080' } })).text()
+  const { conversationId } = JSON.parse(told.split('\n')[0] ?? '') as { conversationId: string }
+  const found = async (person: Person, query: object) =>
+    (await person.api.memory.chunks({ query })).chunks.find(({ content }) => content.includes('sauna'))
+  const own = await found(family.ben, {})
+  expect(own).toMatchObject({ conversationId, messageId: expect.any(String) })
+  const params = { id: own?.id ?? '' }
+  const seen = [
+    await found(family.ada, {}),
+    await found(family.owner, { q: 'sauna code' }),
+    await family.shared.api.memory.chunk({ params }),
+    await family.ada.api.memory.updateChunk({ params, body: { pinned: true } }),
+  ]
+  for (const chunk of seen) expect(chunk).toMatchObject({ id: params.id, conversationId: null, messageId: null })
+  expect(await found(family.ben, { q: 'sauna code' })).toMatchObject({ conversationId, pinned: true })
+  expect((await recall(ada, 'what is the sauna code')).answer).toContain('Ben told me')
+})

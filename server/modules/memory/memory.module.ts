@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Database } from '../../db/database.ts'
+import type { Caller } from '../../kit/caller.ts'
 import type { EventBus } from '../../kit/events.ts'
 import type { Logger } from '../../kit/log.ts'
 import type { Module } from '../../kit/module.ts'
@@ -12,9 +13,10 @@ import type { Embedder } from './embedder.ts'
 import { createFactsService } from './facts.service.ts'
 import { createForgotten } from './forgotten.ts'
 import { memoryActions } from './memory.actions.ts'
-import { memoryContract } from './memory.contract.ts'
+import { type Chunk, memoryContract } from './memory.contract.ts'
 import { memoryBlock } from './memory-block.ts'
 import { createNoteKeeper } from './notes.ts'
+import { withoutOthers } from './origins.ts'
 import { createPersonErasure } from './person-erasure.ts'
 import { exportPerson } from './person-export.ts'
 import { createRawFiles } from './raw-files.ts'
@@ -73,6 +75,9 @@ export function createMemory({ db, events, household, dataPath, resourcesPath, d
     return { soul, memory, told: { soul: toldOf(soul, MOST_TOLD.soul), memory: toldOf(memory, MOST_TOLD.memory) } }
   }
 
+  const seenBy = (caller: Caller, some: readonly Chunk[]): Chunk[] => withoutOthers(db, some, caller)
+  const oneSeenBy = (caller: Caller, chunk: Chunk): Chunk => seenBy(caller, [chunk])[0] as Chunk
+
   const module: Module = {
     name: 'memory',
     routes: [
@@ -91,21 +96,24 @@ export function createMemory({ db, events, household, dataPath, resourcesPath, d
         },
         async chunks({ query }, { caller }) {
           const { q, ...filter } = query
-          if (q === undefined) return chunks.list(caller, filter)
+          if (q === undefined) {
+            const { chunks: page, nextCursor } = chunks.list(caller, filter)
+            return { chunks: seenBy(caller, page), nextCursor }
+          }
           if (q.trim() === '') {
             const { chunks: newest } = chunks.list(caller, { ...filter, history: false, cursor: undefined })
-            return { chunks: newest, formatted: memoryBlock(newest, household.get()) }
+            return { chunks: seenBy(caller, newest), formatted: memoryBlock(newest, household.get()) }
           }
           const found = await chunks.search(caller, q, filter)
-          return { chunks: found, formatted: await recollection.formatted(q, found) }
+          return { chunks: seenBy(caller, found), formatted: await recollection.formatted(q, found) }
         },
         addChunk: async ({ body }, { caller }) => ({ chunk: await chunks.add(caller, body) }),
-        chunk: ({ params }, { caller }) => chunks.get(caller, params.id),
-        updateChunk: ({ params, body }, { caller }) => chunks.update(caller, params.id, body),
+        chunk: ({ params }, { caller }) => oneSeenBy(caller, chunks.get(caller, params.id)),
+        updateChunk: async ({ params, body }, { caller }) => oneSeenBy(caller, await chunks.update(caller, params.id, body)),
         async removeChunk({ params, query }, { caller }) {
           await chunks.remove(caller, params.id, query.earlier)
         },
-        chunkHistory: ({ params }, { caller }) => ({ chunks: chunks.history(caller, params.id) }),
+        chunkHistory: ({ params }, { caller }) => ({ chunks: seenBy(caller, chunks.history(caller, params.id)) }),
         index: () => vectors.status(),
         exportPerson: ({ params }, call) => exportPerson(chunks, params.id, call),
         erasePerson: ({ params, query }, { caller }) => erasure.erase(caller, params.id, query),
