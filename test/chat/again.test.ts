@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type CallingModel, startCallingModel } from '../support/calling-model.ts'
 import { type House, type Person, startHouse } from '../support/house.ts'
@@ -120,4 +122,15 @@ test('what was to be remembered names the message that said so, with a model as 
     const { chunks } = await owner.api.memory.chunks({ query: { limit: 1 } })
     expect(chunks[0]).toMatchObject({ source: 'note', conversationId: id, messageId: messages[0]?.id })
   }
+})
+
+test('of a long memory.md a model is told whole lines, and that it goes on', async () => {
+  const owner = await talking.residentOwner()
+  writeFileSync(join(talking.dataPath, 'memory.md'), Array.from({ length: 10_000 }, (_, n) => `- line ${n}`).join('\n'))
+  await talk(owner, 'What would you do with an afternoon like this')
+  const told = String(model.asked.findLast(({ tools }) => tools.length > 0)?.messages[0]?.content)
+  const lines = told.split('\n').filter((line) => line.startsWith('> '))
+  expect(lines.length).toBeGreaterThan(500)
+  expect(lines.slice(0, -1)).toEqual(lines.slice(0, -1).map((_, n) => `> - line ${n}`))
+  expect(lines.at(-1)).toBe('> (It goes on, but no more of it is told.)')
 })
