@@ -1,5 +1,6 @@
 import type { Locator, Page } from 'playwright'
 import { expect, it, vi } from 'vitest'
+import { readLink } from '../support/credentials.ts'
 import { setStage } from './stage.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
@@ -250,4 +251,71 @@ it('says of an event that is looked at that it was deleted', async () => {
   await api().calendar.remove({ params: { id }, query: {} })
   await dialog.getByText('This was removed elsewhere meanwhile').waitFor()
   expect(await dialog.getByRole('button', { name: 'Change' }).count()).toBe(0)
+})
+
+/** A device as the owner lets one in. */
+async function pair(name: string): Promise<string> {
+  const { qr } = await api().pairing.start({ body: { scope: 'member' } })
+  const { code, secret } = readLink(qr)
+  const body = JSON.stringify({ code, secret, deviceInfo: { name, type: 'tablet' } })
+  const { url } = stage.server
+  const headers = { 'content-type': 'application/json', origin: url }
+  expect((await fetch(`${url}/api/auth/pair/browser`, { method: 'POST', headers, body })).ok).toBe(true)
+  return (await api().pairedDevices.list()).find((device) => device.name === name)?.id ?? ''
+}
+
+it('changes of a device only what was changed there, and says when it was revoked', async () => {
+  const id = await pair('Kitchen')
+  const { page } = await stage.openAsOwner('desktop')
+  await page.goto(`${stage.server.url}/paired-devices`)
+  await change(page, 'Kitchen')
+  const dialog = page.getByRole('dialog')
+  await field(dialog, 'Name').fill('Pantry')
+  await api().pairedDevices.update({ params: { id }, body: { quietHours: { from: '21:15', to: '06:30' } } })
+  await soon(() => dialog.getByRole('switch', { name: /Quiet/ }).isChecked()).toBe(true)
+  await saves({ page, dialog, id }, 'Save')
+  const [saved] = (await api().pairedDevices.list()).filter((device) => device.id === id)
+  expect([saved?.name, saved?.quietHours]).toEqual(['Pantry', { from: '21:15', to: '06:30' }])
+  await change(page, 'Pantry')
+  await field(dialog, 'Name').fill('Porch')
+  await api().pairedDevices.revoke({ params: { id } })
+  await dialog.getByText('This was removed elsewhere meanwhile').waitFor()
+  expect(await dialog.getByRole('button', { name: 'Save' }).count()).toBe(0)
+})
+
+it('sends of the settings only what was changed, and asks where others changed the same', async () => {
+  const { page } = await stage.openAsOwner('desktop')
+  await page.goto(`${stage.server.url}/settings`)
+  const main = page.getByRole('main')
+  const hosts = field(main, 'Further host names')
+  const card = main.locator('form').filter({ has: page.getByLabel('Further host names') })
+  await hosts.fill('mill.example')
+  await api().settings.update({ body: { SERVICE_PUBLIC_URL: 'https://hearth.example.com' } })
+  await card.getByRole('button', { name: 'Save' }).click()
+  await soon(async () => (await api().settings.get()).SERVICE_ALLOWED_HOSTS).toBe('mill.example')
+  expect((await api().settings.get()).SERVICE_PUBLIC_URL).toBe('https://hearth.example.com')
+  await soon(() => card.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true)
+  await hosts.fill('mine.example')
+  await api().settings.update({ body: { SERVICE_ALLOWED_HOSTS: 'theirs.example' } })
+  await card.getByRole('button', { name: 'Save' }).click()
+  await card.getByRole('button', { name: 'Take theirs' }).click()
+  expect(await hosts.inputValue()).toBe('theirs.example')
+})
+
+it('asks whose value of a fact counts, and keeps a deleted one as a new one', async () => {
+  const fact = { category: 'house', key: 'meter number', value: '1' }
+  const { id } = await api().memory.set({ body: fact })
+  const { page } = await stage.openAsOwner('desktop')
+  await page.goto(`${stage.server.url}/memory?show=facts`)
+  await change(page, 'meter number')
+  const dialog = page.getByRole('dialog')
+  await field(dialog, 'Value').fill('2')
+  await api().memory.set({ body: { ...fact, value: '3' } })
+  await dialog.getByText('Somebody changed “Value” to “3” meanwhile.').waitFor()
+  await dialog.getByRole('button', { name: 'Keep yours' }).click()
+  await api().memory.remove({ params: { id } })
+  await dialog.getByText('This was deleted elsewhere meanwhile.').waitFor()
+  await saves({ page, dialog, id }, 'Keep as a new one')
+  const { entries } = await api().memory.list({ query: {} })
+  expect(entries.map(({ category, key, value }) => ({ category, key, value }))).toEqual([{ ...fact, value: '2' }])
 })
