@@ -123,6 +123,19 @@ test.each([
   await liveIn('Etc/UTC')
 })
 
+test('the last occurrence that is taken out takes the series along, of which is said no more, and comes back', async () => {
+  const { id } = await create('Swim', at(1, '10:00'), 'FREQ=DAILY;COUNT=2')
+  const first = await run('remove_event', { id })
+  expect(first.output).toContain('It comes again after that.')
+  const last = await run('remove_event', { id })
+  expect(last.output).not.toContain('again')
+  expect(last.data).toMatchObject({ occurrenceOnly: false })
+  expect(await startsOf('Swim', 20)).toEqual([])
+  expect((await ada.fetch(`/api/calendar/${id}`)).status).toBe(404)
+  await undo('remove_event', { id }, last)
+  expect(await startsOf('Swim', 20)).toEqual([at(2, '10:00')])
+})
+
 test('an occurrence that was taken out comes back alone', async () => {
   const { id } = await create('Run', at(-3, '23:30'), 'FREQ=DAILY;COUNT=9')
   const before = await startsOf('Run', 20)

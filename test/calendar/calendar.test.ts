@@ -155,6 +155,26 @@ test('one occurrence is taken out, only where one begins; moved ones stay out', 
   expect((await ada.fetch(`/api/calendar/${single.id}`)).status).toBe(404)
 })
 
+test('with the last of its occurrences a series is gone, and a rule that goes on is not', async () => {
+  const out = (id: string, occurrence: string) => ada.fetch(`/api/calendar/${id}?occurrence=${occurrence}`, { method: 'DELETE' })
+  for (const rule of ['FREQ=DAILY;COUNT=3', 'FREQ=DAILY;UNTIL=20260506']) {
+    const { id } = await ada.api.calendar.create({ body: { title: 'Course', startAt: '2026-05-04T05:00:00Z', recurrence: rule } })
+    expect((await out(id, '2026-05-04T05:00:00Z')).status).toBe(204)
+    expect((await out(id, '2026-05-06T05:00:00Z')).status).toBe(204)
+    expect((await ada.fetch(`/api/calendar/${id}`)).status).toBe(200)
+    const last = await Promise.all([out(id, '2026-05-05T05:00:00Z'), out(id, '2026-05-05T05:00:00Z')])
+    expect(last.map(({ status }) => status).toSorted()).toEqual([204, 404])
+    expect((await ada.fetch(`/api/calendar/${id}`)).status).toBe(404)
+  }
+  const body = { title: 'Days', startAt: '2026-05-04', allDay: true, recurrence: 'FREQ=DAILY;COUNT=2' }
+  const days = await ada.api.calendar.create({ body })
+  for (const day of ['2026-05-04', '2026-05-05']) {
+    const [event] = await ada.api.calendar.list({ query: { from: `${day}T10:00:00Z`, to: `${day}T11:00:00Z` } })
+    expect((await out(days.id, event?.startAt ?? '')).status).toBe(204)
+  }
+  expect((await ada.fetch(`/api/calendar/${days.id}`)).status).toBe(404)
+})
+
 test.each([
   ['FREQ=DAILY;COUNT=3', 3],
   ['FREQ=DAILY;UNTIL=20260503', 3],
@@ -209,6 +229,17 @@ test('birthdays come by themselves, with the age where the year is known, and ca
     expect(refused.status).toBe(409)
     expect(await codeOf(refused)).toBe('read_only')
   }
+})
+
+test('of what has a time in it it is said that it is no moment', async () => {
+  const said = async (startAt?: string) => {
+    const answer = await ada.fetch('/api/calendar', json({ title: 'x', startAt }))
+    expect(answer.status).toBe(400)
+    return ((await answer.json()) as { details: { path: string; message: string }[] }).details
+  }
+  expect(await said('2026-02-30T10:00:00Z')).toEqual([{ path: 'body.startAt', message: 'is not a moment like 2026-12-24T18:00:00Z' }])
+  expect(await said('2026-02-30')).toEqual([{ path: 'body.startAt', message: 'is not a date like 2026-12-24' }])
+  expect(await said()).toEqual([{ path: 'body.startAt', message: 'is missing' }])
 })
 
 test('what cannot be is refused with its path', async () => {

@@ -64,6 +64,25 @@ test('an outside calendar is shown, read only, replaced at a refresh, and gone w
   expect((await ada.fetch(`/api/calendar/subscriptions/${made.id}`, { method: 'DELETE' })).status).toBe(404)
 })
 
+test('a calendar is shown once, by whichever name, also where it is asked for twice at once', async () => {
+  serveText(calendar('Trip'))
+  const url = `${outside.url}/cal.ics`
+  const asked = await Promise.all(
+    ['A', 'B', 'C'].map((name) => ada.fetch('/api/calendar/subscriptions', json({ name, url: name === 'C' ? `${url}#today` : url }))),
+  )
+  expect(asked.map(({ status }) => status).toSorted()).toEqual([201, 409, 409])
+  const again = await ada.fetch('/api/calendar/subscriptions', json({ name: 'Again', url }))
+  expect(again.status).toBe(409)
+  expect(await again.json()).toMatchObject({
+    code: 'conflict',
+    error: expect.stringMatching(/^This calendar is shown already, as “[ABC]”\.$/),
+  })
+  expect(await ada.api.calendar.subscriptions()).toHaveLength(1)
+  expect(await shown()).toEqual(['Trip'])
+  const other = await ada.api.calendar.subscribe({ body: { name: 'Other', url: `${url}?week` } })
+  expect(other.events).toBe(1)
+})
+
 test('what did not change is not sent again, nor written again', async () => {
   serve((req, res) => {
     if (req.headers['if-none-match'] === '"one"') res.writeHead(304).end()

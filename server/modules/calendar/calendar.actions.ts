@@ -84,8 +84,8 @@ export function calendarActions({ calendar, household }: { calendar: CalendarSer
       modelAsks: true,
       async run({ all, ...wanted }) {
         const event = all && wanted.id ? calendar.get(wanted.id) : await find(wanted)
-        const occurrenceOnly = event.recurrence !== undefined && !all
-        const series = await calendar.remove(event.id, occurrenceOnly ? event.startAt : undefined)
+        const series = await calendar.remove(event.id, event.recurrence !== undefined && !all ? event.startAt : undefined)
+        const occurrenceOnly = event.recurrence !== undefined && !all && series === null // after the last one nothing comes again
         const again = occurrenceOnly ? ' It comes again after that.' : ''
         return {
           output: `I took ${event.title} ${whenOf(event)} out of the calendar.${again}`,

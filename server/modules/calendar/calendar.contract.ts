@@ -41,8 +41,13 @@ const title = text(300)
   .transform((value) => value.trim())
   .pipe(z.string().min(1))
 const moment = z.iso.datetime({ offset: true }).transform((at) => new Date(at).toISOString())
-/** Of a whole day the date says enough. */
-const momentOrDate = z.union([moment, z.iso.date()])
+/** Of a whole day the date says enough; what is wrong with a time in it is told to be no moment. */
+const momentOrDate = z.union([moment, z.iso.date({ abort: true })], {
+  error({ input }) {
+    if (typeof input !== 'string') return undefined
+    return input.includes('T') ? 'is not a moment like 2026-12-24T18:00:00Z' : 'is not a date like 2026-12-24'
+  },
+})
 
 const fields = {
   title,
@@ -104,7 +109,7 @@ export const calendarContract = {
     method: 'DELETE',
     path: '/api/calendar/{id}',
     access: 'member',
-    summary: 'Take an event out, or with `occurrence` only the one that begins then',
+    summary: 'Take an event out, or with `occurrence` only the one that begins then; with the last one goes the event',
     params: ById,
     query: z.strictObject({ occurrence: moment.optional() }),
     returns: nothing,

@@ -11,7 +11,7 @@ import { type CalendarEvent, calendarChanged, type calendarContract, calendarEve
 import { type CalendarEventRow, CalendarEventTable, SubscriptionTable } from './calendar.table.ts'
 import { eventSeries, eventsOnce, toEvent } from './event-rows.ts'
 import { meant, movedEnd, readRecurrence, spanIn } from './event-times.ts'
-import { beginsAt, excludedKey, firstSpan, lastEndOf, movedExclusions, occurrencesOf, shownExclusions } from './occurrences.ts'
+import { beginsAt, comesStill, excludedKey, firstSpan, lastEndOf, movedExclusions, occurrencesOf, shownExclusions } from './occurrences.ts'
 import { storedEvents } from './stored-events.ts'
 
 const DAY_MS = 86_400_000
@@ -55,6 +55,8 @@ export type CalendarService = ReturnType<typeof createCalendarService>
 const byTime = (a: CalendarEvent, b: CalendarEvent) => (a.startAt < b.startAt ? -1 : a.startAt > b.startAt ? 1 : a.id < b.id ? -1 : 1)
 
 const iso = (ms: number) => new Date(ms).toISOString()
+
+const busy = () => conflict('conflict', 'This event is being changed by others at the moment.')
 
 /** The time that a list is about. Throws 400. */
 function readRange({ from, to }: { from?: string | undefined; to?: string | undefined }): { from: string; to: string } {
@@ -181,8 +183,32 @@ export function createCalendarService({ db, household, events, pace }: CalendarD
     tx.afterCommit(() => events.publish(calendarEventCreated, { eventId: row.id, title: row.title, startAt: row.startAt }))
   }
 
-  const exclude = (tx: Transaction, row: CalendarEventRow, excluded: string[]) =>
-    tx.update(CalendarEventTable, row.id, { excluded, updatedAt: iso(Date.now()) })
+  /**
+   * Takes one occurrence out of a series, and with the last one the series; resolves to the series as it was, if it is no more. Throws 404,
+   * and 409 for what cannot be changed here.
+   */
+  async function takeOut(id: string, occurrence: string, also: (tx: Transaction) => void): Promise<CalendarEventRow | null> {
+    for (let tries = 0; tries < TRIES; tries += 1) {
+      const before = mustGetOwn(id)
+      if (before.recurrence === null) throw notFound('This occurrence')
+      const excluded = without(before, occurrence)
+      const isLeft = await comesStill({ ...before, excluded }, zone(), pace)
+      const isWritten = await db.write((tx) => {
+        if (!isDeepStrictEqual(mustGetOwn(id), before)) return false
+        if (isLeft) tx.update(CalendarEventTable, id, { excluded, updatedAt: iso(Date.now()) })
+        else tx.remove(CalendarEventTable, { id })
+        also(tx)
+        return true
+      })
+      if (isWritten) return isLeft ? null : before
+    }
+    throw busy()
+  }
+
+  const removedSeries = (row: CalendarEventRow): RemovedSeries => {
+    const here = zone()
+    return { ...firstSpan(row, here), timezone: row.timezone, excluded: shownExclusions(row, here) }
+  }
 
   type Found = ReturnType<typeof createCollector>
 
@@ -275,26 +301,24 @@ export function createCalendarService({ db, household, events, pace }: CalendarD
         })
         if (isWritten) return shown(after)
       }
-      throw conflict('conflict', 'This event is being changed by others at the moment.')
+      throw busy()
     },
 
     /**
-     * All of it, or the one occurrence that begins then; resolves to the series that is no more, if it was one. Throws 404, and 409 for what
+     * All of it, or the one occurrence that begins then, with the last one all of it too; resolves to the series that is no more, if it was one. Throws 404, and 409 for what
      * cannot be changed here.
      */
     async remove(id: string, occurrence?: string): Promise<RemovedSeries | null> {
-      const here = zone()
+      if (occurrence !== undefined && mustGetOwn(id).recurrence !== null) {
+        const gone = await takeOut(id, occurrence, announce)
+        return gone && removedSeries(gone)
+      }
       return db.write((tx) => {
         const row = mustGetOwn(id)
-        const rest = occurrence === undefined ? null : without(row, occurrence)
+        if (occurrence !== undefined && !beginsAt(row, occurrence, zone())) throw notFound('This occurrence')
         announce(tx)
-        if (rest !== null && row.recurrence !== null) {
-          exclude(tx, row, rest)
-          return null
-        }
         tx.remove(CalendarEventTable, { id })
-        if (row.recurrence === null) return null
-        return { ...firstSpan(row, here), timezone: row.timezone, excluded: shownExclusions(row, here) }
+        return row.recurrence === null ? null : removedSeries(row)
       })
     },
 
@@ -310,12 +334,7 @@ export function createCalendarService({ db, household, events, pace }: CalendarD
       const startAt = times.startAt === undefined ? occurrence.startAt : meant(here, times.startAt, allDay, 'startAt')
       const endAt = times.endAt ?? (startAt === occurrence.startAt ? occurrence.endAt : movedEnd(occurrence, startAt, here))
       const alone = await newRow({ title, location, notes, personId, startAt, endAt, allDay })
-      await db.write((tx) => {
-        const row = mustGetOwn(id)
-        if (row.recurrence === null) throw notFound('This occurrence')
-        exclude(tx, row, without(row, occurrence.startAt))
-        insert(tx, alone)
-      })
+      await takeOut(id, occurrence.startAt, (tx) => insert(tx, alone))
       return shown(alone)
     },
   }

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { DateTime } from 'luxon'
+import type { Pace } from '../../kit/pace.ts'
 import { byDays, fromWall, nextOccurrence, occurrencesBetween, type Series, toWall } from '../../kit/recurrence.ts'
 import type { CalendarEventRow } from './calendar.table.ts'
 
@@ -137,6 +138,18 @@ export function* occurrencesOf(timing: Lasting, from: string, to: string, zone: 
     const span = wall && !isExcluded(wall) ? spanAt(timing, wall, zone) : null
     yield span && overlaps(span, from, to) ? span : null
   }
+}
+
+/** Whether any occurrence is left of those that were not taken out. Takes turns with the loop. */
+export async function comesStill(timing: Lasting, zone: string, pace: Pace): Promise<boolean> {
+  if (timing.lastEndAt === null) return true
+  const from = iso(Date.parse(timing.startAt) - 2 * DAY_MS)
+  const to = iso(Date.parse(timing.lastEndAt) + 2 * DAY_MS)
+  for (const span of occurrencesOf(timing, from, to, zone)) {
+    if (span) return true
+    await pace()
+  }
+  return false
 }
 
 /** Whether one of the occurrences, as they are shown in `zone`, begins then; takes few milliseconds. */

@@ -40,6 +40,9 @@ const toSubscription = ({ id, name, url, refreshedAt, error, events }: Subscript
 
 const iso = (ms: number) => new Date(ms).toISOString()
 
+/** The same for the same calendar, by whichever protocol. */
+const addressOf = (url: string) => new URL(url.replace(/^(?:webcal|http):/i, 'https:')).href.replace(/#.*$/, '')
+
 type Fetched = OutsideCalendar & Pick<SubscriptionRow, 'etag' | 'lastModified'>
 
 const cut = (header: string | undefined) => (header === undefined || header.length > 500 ? null : header)
@@ -67,6 +70,12 @@ export function createSubscriptionsService({ db, household, events, fetch, onFai
   async function ring(): Promise<void> {
     const now = iso(Date.now())
     for (const { id } of rows().filter(({ refreshAt }) => refreshAt <= now)) await refreshed(id)
+  }
+
+  /** Throws 409 where the same calendar is shown already. */
+  function checkNew(url: string): void {
+    const same = rows().find((row) => addressOf(row.url) === addressOf(url))
+    if (same) throw conflict('conflict', `This calendar is shown already, as “${same.name}”.`)
   }
 
   function mustGet(id: string): SubscriptionRow {
@@ -184,9 +193,10 @@ export function createSubscriptionsService({ db, household, events, fetch, onFai
   return {
     list: (): Subscription[] => rows().map(toSubscription),
 
-    /** Throws 403, 502 and 504 where it cannot be read, and 409 where there are too many; nothing is kept then. */
+    /** Throws 403, 502 and 504 where it cannot be read, and 409 where there are too many or it is shown already; nothing is kept then. */
     async add({ name, url }: Pick<Subscription, 'name' | 'url'>): Promise<Subscription> {
       if (rows().length >= MAX_SUBSCRIPTIONS) throw conflict('conflict', `No more than ${MAX_SUBSCRIPTIONS} calendars can be shown.`)
+      checkNew(url)
       const at = iso(Date.now())
       const row: SubscriptionRow = {
         id: randomUUID(),
@@ -207,11 +217,17 @@ export function createSubscriptionsService({ db, household, events, fetch, onFai
       if (!fetched) throw new AppError(502, 'upstream_failed', 'The other server sends nothing.')
       const { digest, etag, lastModified } = fetched
       const kept = { ...row, digest, etag, lastModified, events: fetched.events.length }
-      await stage(row.id, row.generation, fetched)
-      await db.write((tx) => {
-        tx.insert(SubscriptionTable, kept)
-        tx.afterCommit(() => events.publish(calendarChanged, {}))
-      })
+      try {
+        await stage(row.id, row.generation, fetched)
+        await db.write((tx) => {
+          checkNew(row.url) // it may have been added meanwhile
+          tx.insert(SubscriptionTable, kept)
+          tx.afterCommit(() => events.publish(calendarChanged, {}))
+        })
+      } catch (error) {
+        sweepLater(row.id)
+        throw error
+      }
       wakeUp.rearm()
       return toSubscription(kept)
     },
