@@ -144,7 +144,7 @@ export function createMind({
     models,
     memory,
     createMcp({ db, actions, events, secretsKey: () => secrets.get('SERVICE_SECRETS_KEY'), version: deps.version, log }),
-    createOpenAi({ llm: models.llm, embedders: models.embedders, log }),
+    createOpenAi({ llm: models.llm, embedders: models.embedders, writtenAt: models.writtenAt, log }),
     createActions({ db, actions, own: [httpRequest(deps.guardedFetch)], onPruneFailed: deps.onWriteFailed }),
     createChat({ conversations, replies, decisions }),
     createLearning({ learning }),

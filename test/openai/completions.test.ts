@@ -1,3 +1,4 @@
+import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -75,10 +76,11 @@ async function eventsOf(response: Response) {
 test('models are listed as the OpenAI API lists them', async () => {
   const answer = await client.fetch('/v1/models')
   expect(answer.status).toBe(200)
-  expect(await answer.json()).toEqual({
-    object: 'list',
-    data: [{ id: 'house', object: 'model', created: 0, owned_by: 'hearth' }],
-  })
+  const created = Math.floor(statSync(join(house.dataPath, 'models', 'house.gguf')).mtimeMs / 1000)
+  const model = { id: 'house', object: 'model', created, owned_by: 'hearth' }
+  expect(await answer.json()).toEqual({ object: 'list', data: [model] })
+  expect(await (await client.fetch('/v1/models/house')).json()).toEqual(model)
+  expect(await codeOf(await client.fetch('/v1/models/gpt-4o'))).toBe('model_not_found')
 })
 
 test('a reply comes whole', async () => {
@@ -89,6 +91,26 @@ test('a reply comes whole', async () => {
   expect(choices[0]).toMatchObject({ message: { content: 'It is sunny outside, about twenty degrees.' }, finish_reason: 'stop' })
   expect(model).toBe('house')
   expect(usage.total_tokens).toBe(usage.prompt_tokens + usage.completion_tokens)
+})
+
+test('a reply ends before what it is told to stop at', async () => {
+  const { choices, usage } = Whole.parse(await (await complete({ ...said('What is the weather?'), stop: ['outside', 'never'] })).json())
+  expect(choices[0]).toMatchObject({ message: { content: 'It is sunny ' }, finish_reason: 'stop' })
+  expect(usage.completion_tokens).toBeGreaterThan(0)
+  const events = await eventsOf(await complete({ ...said('What is the weather?'), stop: 'outside', stream: true }))
+  expect(events.map(({ choices: [choice] }) => choice?.delta.content ?? '').join('')).toBe('It is sunny ')
+  expect(new Set(events.map(({ model }) => model))).toEqual(new Set(['house']))
+})
+
+test('another model of the house, which is not in use, is not answered for', async () => {
+  const other = join(house.dataPath, 'models', 'zebra.gguf')
+  writeScriptedGguf(other)
+  try {
+    expect((await complete({ ...said('rain'), model: 'house' })).status).toBe(200)
+    expect(await codeOf(await complete({ ...said('rain'), model: 'zebra' }))).toBe('model_not_found')
+  } finally {
+    rmSync(other)
+  }
 })
 
 test('a reply comes in pieces, and with usage where it was asked for', async () => {

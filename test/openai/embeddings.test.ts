@@ -20,7 +20,12 @@ const caller: Caller = { kind: 'key', scope: 'member', deviceId: 'd', userId: 'u
 
 /** Answers one request with the module's handler, over a real response. */
 async function embed(body: unknown, embedder: Embedder | null = lengths): Promise<unknown> {
-  const { routes = [] } = createOpenAi({ llm: {} as Llm, embedders: { current: () => embedder }, log: createLog('silent') })
+  const { routes = [] } = createOpenAi({
+    llm: {} as Llm,
+    embedders: { current: () => embedder },
+    writtenAt: async () => null,
+    log: createLog('silent'),
+  })
   const handler = routes[0]?.handlers.embed as unknown as (input: object, call: object) => Promise<void>
   let failure: unknown
   const server = createServer((_req, res) => {

@@ -26,6 +26,8 @@ export interface GenerateRequest {
   maxTokens?: number
   /** 0 is deterministic; 0.7 unless stated. */
   temperature?: number
+  /** The reply ends before the first of these texts. */
+  stop?: readonly string[]
   /** The reply is JSON that follows this schema. Not together with `functions`. */
   jsonSchema?: object
   functions?: readonly LlmFunction[]

@@ -38,7 +38,9 @@ export interface ModelsDeps {
 const DEFAULT_HUB = 'https://huggingface.co'
 
 /** The language model, the embedders, and what the API tells and does with the files of both. */
-export function createModels(deps: ModelsDeps): Module & { llm: Llm; embedders: Embedders } {
+export function createModels(
+  deps: ModelsDeps,
+): Module & { llm: Llm; embedders: Embedders; writtenAt(name: string): Promise<number | null> } {
   const { modelsPath, runtime, settings, db, events, log } = deps
   let catalogue: CatalogueEntry[] = []
   const shelf = createModelShelf(createModelFiles(modelsPath))
@@ -79,6 +81,8 @@ export function createModels(deps: ModelsDeps): Module & { llm: Llm; embedders: 
     name: 'models',
     llm,
     embedders,
+    /** When a model's file was written, in milliseconds; null for one of a host. */
+    writtenAt: async (name) => (await shelf.speakers.find(name))?.writtenAt ?? null,
     routes: [
       routes(modelsContract, {
         llm: () => llm.status(),

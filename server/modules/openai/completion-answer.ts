@@ -25,12 +25,12 @@ const usageOf = ({ usage: { promptTokens, evaluatedTokens, replyTokens } }: Gene
 })
 
 /** The objects of one completion, streamed or whole, as the OpenAI API writes them. */
-export function createCompletionAnswer(askedModel: string) {
+export function createCompletionAnswer(model: string) {
   const head = { id: `chatcmpl-${randomUUID()}`, created: Math.floor(Date.now() / 1000) }
   const chunk = (choices: object[], more: object = {}) => ({
     ...head,
     object: 'chat.completion.chunk',
-    model: askedModel,
+    model,
     choices,
     ...more,
   })

@@ -69,13 +69,17 @@ export function functionsOf({ tools, tool_choice: choice }: CompletionRequest): 
 }
 
 /** What the language model is asked for. */
-export function generateRequestOf(body: CompletionRequest): Pick<GenerateRequest, 'messages' | 'maxTokens' | 'temperature' | 'jsonSchema'> {
+export function generateRequestOf(
+  body: CompletionRequest,
+): Pick<GenerateRequest, 'messages' | 'maxTokens' | 'temperature' | 'stop' | 'jsonSchema'> {
   const maxTokens = body.max_completion_tokens ?? body.max_tokens
   const jsonSchema = schemaOf(body)
+  const stop = [body.stop ?? []].flat().filter((text) => text !== '')
   return {
     messages: messagesOf(body),
     ...(maxTokens && { maxTokens }),
     ...(typeof body.temperature === 'number' && { temperature: body.temperature }),
+    ...(stop.length > 0 && { stop }),
     ...(jsonSchema && { jsonSchema }),
   }
 }

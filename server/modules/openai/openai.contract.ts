@@ -29,6 +29,10 @@ export const CompletionRequest = z.looseObject({
   stream: z.boolean().nullish(),
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
   temperature: z.number().min(0).max(2).nullish(),
+  stop: z
+    .union([z.string(), z.array(z.string().max(500)).max(16)])
+    .nullish()
+    .describe('The reply ends before the first of these.'),
   max_tokens: z.number().int().min(1).max(100_000).nullish(),
   max_completion_tokens: z.number().int().min(1).max(100_000).nullish(),
   tools: z.array(Tool).max(64).nullish().describe('Functions of the client: their calls are answered with, and it runs them.'),
@@ -41,11 +45,15 @@ export type CompletionRequest = z.output<typeof CompletionRequest>
 
 export const EmbeddingRequest = z.looseObject({
   model: z.string().max(1024).optional(),
-  input: z.union([z.string(), z.array(z.string()).min(1).max(2048)]),
+  input: z.union([z.string(), z.array(z.string()).min(1).max(2048)], {
+    error: 'has to be a text or a list of texts; token ids are those of another model (a client that sends them can be told not to)',
+  }),
   encoding_format: z.enum(['float', 'base64']).nullish(),
   dimensions: z.number().int().nullish(),
 })
 export type EmbeddingRequest = z.output<typeof EmbeddingRequest>
+
+const Model = z.object({ id: z.string(), object: z.literal('model'), created: z.number().int(), owned_by: z.string() })
 
 export const openaiContract = {
   models: endpoint({
@@ -55,14 +63,24 @@ export const openaiContract = {
     summary: 'The models, as the OpenAI API lists them',
     returns: z.object({
       object: z.literal('list'),
-      data: z.array(z.object({ id: z.string(), object: z.literal('model'), created: z.number().int(), owned_by: z.string() })),
+      data: z.array(Model),
     }),
+  }),
+  model: endpoint({
+    method: 'GET',
+    path: '/v1/models/{id}',
+    access: 'member',
+    summary: 'One model, as the OpenAI API tells it',
+    params: z.object({ id: z.string().min(1).max(1024) }),
+    returns: Model,
   }),
   complete: endpoint({
     method: 'POST',
     path: '/v1/chat/completions',
     access: 'member',
     summary: 'A reply of the language model, as the OpenAI API gives it, streamed or whole',
+    description:
+      'The model in use answers, and is named in `model`, whatever name of another maker’s model a client has built in. A model of this Hearth that is not in use is 404 `model_not_found`: its owner chooses which one is.',
     body: CompletionRequest,
     returns: z.string(),
     kind: 'stream',

@@ -15,6 +15,8 @@ interface OpenAiDeps {
   llm: Llm
   /** What embeds the memory now; null while nothing does. */
   embedders: { current(): Embedder | null }
+  /** When a model's file was written, in milliseconds; null where it has none here. */
+  writtenAt(name: string): Promise<number | null>
   log: Logger
 }
 
@@ -31,7 +33,26 @@ const noEmbedder = () => new AppError(503, 'model_unavailable', 'There is no emb
 const inBase64 = (vector: Float32Array) => Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength).toString('base64')
 
 /** What the usual clients of the OpenAI API need, over the house’s own models. */
-export function createOpenAi({ llm, embedders, log }: OpenAiDeps): Module {
+export function createOpenAi({ llm, embedders, writtenAt, log }: OpenAiDeps): Module {
+  /** Of a model that another host runs nobody knows how old it is. */
+  const since = Date.now()
+  const described = async (id: string) => ({
+    id,
+    object: 'model' as const,
+    created: Math.floor(((await writtenAt(id)) ?? since) / 1000),
+    owned_by: 'hearth',
+  })
+  const notHere = (name: string, why: string) => new AppError(404, 'model_not_found', `${name} ${why}`)
+
+  /** The model in use, which answers for every name but that of another one here: who names that means it. Throws 404. */
+  async function serving(asked: string | undefined): Promise<string> {
+    const { status, models } = await llm.status()
+    const [active = ''] = models
+    const isOther = asked !== undefined && models.includes(asked) && asked !== active
+    if (status === 'ok' && isOther) throw notHere(asked, `is not in use; ${active} is.`)
+    return active || (asked ?? '')
+  }
+
   /** A call of the client's own function ends the reply: what comes of it is the client's next request. */
   async function generate(body: CompletionRequest, request: GenerateRequest): Promise<Completion> {
     const calls: OfferedCall[] = []
@@ -51,8 +72,8 @@ export function createOpenAi({ llm, embedders, log }: OpenAiDeps): Module {
   }
 
   /** The head is sent with the first word, so that what fails before it is answered as any other failure. */
-  async function stream(body: CompletionRequest, request: Omit<GenerateRequest, 'onText'>, { reply }: Call): Promise<void> {
-    const answer = createCompletionAnswer(body.model ?? '')
+  async function stream(body: CompletionRequest, request: Omit<GenerateRequest, 'onText'>, model: string, { reply }: Call): Promise<void> {
+    const answer = createCompletionAnswer(model)
     let res: ServerResponse | undefined
     const send = (event: object | '[DONE]') => {
       if (!res) {
@@ -80,7 +101,8 @@ export function createOpenAi({ llm, embedders, log }: OpenAiDeps): Module {
   async function complete(body: CompletionRequest, call: Call<'member'>): Promise<void> {
     const { sessionId } = call.caller
     const request = { ...generateRequestOf(body), conversationId: `v1:${sessionId}`, fairKey: sessionId, signal: call.signal }
-    if (body.stream) return stream(body, request, call)
+    const model = await serving(body.model)
+    if (body.stream) return stream(body, request, model, call)
     const result = await generate(body, { ...request, onText: () => undefined })
     if (call.signal.aborted) return
     call.reply.open(JSON_TYPE).end(JSON.stringify(createCompletionAnswer(result.model).whole(result)))
@@ -111,7 +133,12 @@ export function createOpenAi({ llm, embedders, log }: OpenAiDeps): Module {
       routes(openaiContract, {
         async models() {
           const { models } = await llm.status()
-          return { object: 'list' as const, data: models.map((id) => ({ id, object: 'model' as const, created: 0, owned_by: 'hearth' })) }
+          return { object: 'list' as const, data: await Promise.all(models.map(described)) }
+        },
+        async model({ params: { id } }) {
+          const { models } = await llm.status()
+          if (!models.includes(id)) throw notHere(id, 'is no model of this Hearth.')
+          return described(id)
         },
         complete: ({ body }, call) => complete(body, call),
         embed: ({ body }, call) => embed(body, call),

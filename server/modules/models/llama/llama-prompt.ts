@@ -55,7 +55,8 @@ export function createPrompts({ llama, model, slots }: LoadedLlama): Prompts {
       return contextText.tokenize(model.tokenizer)
     },
     async sampling(order, functions) {
-      const sampling = { temperature: order.temperature, topK: 40, topP: 0.95, minP: 0.05 }
+      const stop = order.stop && { customStopTriggers: order.stop }
+      const sampling = { temperature: order.temperature, topK: 40, topP: 0.95, minP: 0.05, ...stop }
       // a penalty on repeated tokens would forbid the quotes and brackets of JSON
       if (order.jsonSchema) return { ...sampling, repeatPenalty: false, grammar: await grammarOf(order.jsonSchema) }
       return functions ? { ...sampling, functions } : sampling

@@ -25,6 +25,7 @@ const Generate = z.strictObject({
   maxTokens: z.int().positive(),
   maxMs: z.int().positive(),
   temperature: z.number().min(0).max(2),
+  stop: z.array(z.string().min(1)).optional(),
   jsonSchema: JsonSchema.optional(),
   functions: z.array(z.strictObject({ name: z.string(), description: z.string(), parameters: JsonSchema })).optional(),
 })

@@ -133,6 +133,7 @@ export function createLlamaRunner({ file, runtime, slots, log }: RunnerDeps): Ll
     maxTokens: request.maxTokens ?? LIMITS.replyTokens,
     maxMs: LIMITS.replyMs,
     temperature: request.temperature ?? 0.7,
+    ...(request.stop?.length && { stop: [...request.stop] }),
     ...(request.jsonSchema && { jsonSchema: { ...request.jsonSchema } }),
     ...(request.functions && {
       functions: request.functions.map(({ name, description, parameters }) => ({ name, description, parameters: { ...parameters } })),

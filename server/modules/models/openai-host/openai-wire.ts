@@ -60,6 +60,7 @@ export function completionBody(model: string, request: GenerateRequest, messages
     stream_options: { include_usage: true },
     max_tokens: maxTokens,
     temperature: request.temperature ?? 0.7,
+    ...(request.stop?.length && { stop: request.stop }),
     ...(request.jsonSchema && {
       response_format: { type: 'json_schema', json_schema: { name: 'reply', schema: request.jsonSchema, strict: true } },
     }),

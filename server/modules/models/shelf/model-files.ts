@@ -8,6 +8,8 @@ export interface ModelFile {
   path: string
   /** Changes when the file does. */
   version: string
+  /** When it was written, in milliseconds. */
+  writtenAt?: number
   /** Known to be no model that can be loaded. */
   isBroken?: boolean
 }
@@ -34,7 +36,12 @@ async function fileAt(path: string, within?: string): Promise<ModelFile | undefi
     if (within && !(await realpath(path)).startsWith((await realpath(within)) + sep)) return undefined
     const facts = await stat(path)
     if (!facts.isFile()) return undefined
-    return { name: basename(path).replace(ENDING, ''), path, version: `${facts.size}:${facts.mtimeMs}:${facts.ino}` }
+    return {
+      name: basename(path).replace(ENDING, ''),
+      path,
+      version: `${facts.size}:${facts.mtimeMs}:${facts.ino}`,
+      writtenAt: facts.mtimeMs,
+    }
   } catch (error) {
     if (isAbsence(error)) return undefined
     throw error
