@@ -4,7 +4,7 @@ import type * as Chrono from 'chrono-node'
 /** Dates that chrono found in a text, in the words of its language. */
 export type ChronoResult = Chrono.ParsedResult
 
-type Locale = Pick<typeof Chrono, 'parse'>
+type Locale = Pick<typeof Chrono, 'parse'> & { GB?: Pick<typeof Chrono, 'parse'> }
 
 const require = createRequire(import.meta.url)
 const loaded = new Map<string, Locale>()
@@ -22,6 +22,7 @@ export async function prepareDates(language: string): Promise<void> {
 /** A sentence of more characters is looked through at both its ends only: what is said of when stands there. */
 const WHOLE = 160
 const END = 100
+const NUMERIC = /(?<![\d-])\d{1,2}[./-]\d{1,2}(?![\d-])/
 
 /**
  * The pieces of a text in which dates are looked for, with where each begins. Runs of durations cost the library time that grows with
@@ -41,15 +42,19 @@ export function piecesWithDates(text: string): { from: number; piece: string }[]
  * Finds dates with the clock of `local` (a date whose parts in this computer's zone are those of the household's now). Loads the library on
  * the first call.
  */
-export function findDates(language: string, text: string, local: Date): { at: number; date: ChronoResult }[] {
+export function findDates(language: string, text: string, local: Date, isMonthFirst = false): { at: number; date: ChronoResult }[] {
   const name = nameOf(language)
   let locale = loaded.get(name)
   if (!locale) {
     locale = require(`chrono-node/${name}`) as Locale
     loaded.set(name, locale)
   }
-  const { parse } = locale
-  return piecesWithDates(text).flatMap(({ from, piece }) =>
-    parse(piece, local, { forwardDate: true }).map((date) => ({ at: from + date.index, date })),
-  )
+  const { parse, GB } = locale
+  const options = { forwardDate: true }
+  /** `3/12` is in December elsewhere than in America; of what else there is, `December 31` is no month of a year. */
+  function read(piece: string): ChronoResult[] {
+    const usual = parse(piece, local, options)
+    return !isMonthFirst && GB && usual.some(({ text }) => NUMERIC.test(text)) ? GB.parse(piece, local, options) : usual
+  }
+  return piecesWithDates(text).flatMap(({ from, piece }) => read(piece).map((date) => ({ at: from + date.index, date })))
 }

@@ -9,6 +9,7 @@ import { createItems, finish, type SlotHelp } from './slots.ts'
 import { createTemplates, type Program } from './template.ts'
 import { fold, said as spoken, tokenize } from './tokens.ts'
 import type { UnderstandingContext, Understood } from './understood.ts'
+import { createUnreadTimes } from './unread-times.ts'
 
 interface Form {
   intent: string
@@ -27,6 +28,9 @@ const MOST_WRAPPINGS = 4
 /** What can be asked for after a while, were there something to do it. */
 const LATER = new Set(['turn_on', 'turn_off', 'media_play', 'media_pause', 'media_resume', 'media_stop', 'volume_set', 'announce'])
 
+/** What is done at the time that is said, and at no other. */
+const TIMED = new Set(['remind', 'todo_add', 'event_add', 'event_named', 'event_remove', 'event_move'])
+
 export type Engine = ReturnType<typeof createEngine>
 
 /** Understands the sentences of one language. */
@@ -35,6 +39,7 @@ export function createEngine(language: Language) {
   const expansions = new Map(Object.entries(words.contractions).map(([short, full]) => [fold(short), wordsOf(full)]))
   const templates = createTemplates(language.rules, expansions)
   const readers = createReaders(language)
+  const unreadTimes = createUnreadTimes(language)
   const before = createPhraseSet(words.before, expansions)
   const after = createPhraseSet(words.after, expansions)
   const anywhere = new Set(words.anywhere.map(fold))
@@ -130,7 +135,7 @@ export function createEngine(language: Language) {
       const forms = [...candidates(said)].filter(
         ({ unless, program }) => (said.length <= MANY_WORDS || program.open <= 1) && !said.some((word) => unless.has(word)),
       )
-      const spans = readers.spansOf(sentence, said, context.names, now)
+      const spans = readers.spansOf(sentence, said, context, now)
       const understood = (intent: string, slots: Record<string, unknown>, maybe = false): Understood => ({
         intent,
         slots,
@@ -149,7 +154,10 @@ export function createEngine(language: Language) {
         matches.sort((a, b) => a.match.guessed - b.match.guessed || Number(a.form.maybe) - Number(b.form.maybe))
         for (const { form, match } of matches) {
           const slots = finish(form.intent, match.captures, help)
-          if (slots) return understood(form.intent, slots, form.maybe)
+          if (!slots) continue
+          const unread = TIMED.has(form.intent) ? unreadTimes.in(said, match.captures, spans) : null
+          if (unread) return understood('when_unread', { words: help.said(unread.from, unread.to) })
+          return understood(form.intent, slots, form.maybe)
         }
         return null
       }

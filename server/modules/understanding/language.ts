@@ -79,6 +79,17 @@ export const Language = z.object({
       workdays: Words,
       weekends: Words,
       days: Numbers,
+      months: Words.length(12),
+      /** Words that stand before a day and never before a time of day. */
+      dayBefore: Words,
+      /** Stands between a day and its month. */
+      ofMonth: Words,
+      /** Words that nearly are days, and are none. */
+      notDays: Words,
+      /** May stand before a time of day, but not before a day. */
+      afterTime: Words,
+      /** What makes another time of the one behind it, such as `before`. */
+      beside: Words,
       /** Days that are the same each year, as `MM-DD`. */
       dates: Lookup,
       partsOfDay: Numbers,

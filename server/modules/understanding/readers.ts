@@ -9,7 +9,7 @@ import { createNumbers } from './numbers.ts'
 import { createPeriods } from './periods.ts'
 import { createPhrases, type Phrases, wordsOf } from './phrases.ts'
 import { type Sentence, said } from './tokens.ts'
-import type { UnderstandingNames } from './understood.ts'
+import type { UnderstandingContext } from './understood.ts'
 import { createWhens } from './whens.ts'
 
 const MOST_NAME_WORDS = 8
@@ -42,6 +42,7 @@ export function createReaders(language: Language) {
     ...words.lists.todo.map((name) => [name, { name: null }] as const),
   ])
   let cities: Phrases<string> | undefined
+  const nameWords = new WeakMap<object, ReadonlySet<string>>()
   const indexes = new WeakMap<object, NameIndex<Named>>()
   const listIndexes = new WeakMap<object, NameIndex<Named>>()
 
@@ -51,6 +52,13 @@ export function createReaders(language: Language) {
     const index = createNameIndex(entries, leaveOut)
     indexes.set(entries, index)
     return index
+  }
+
+  function wordsOfNames(people: readonly Named[]): ReadonlySet<string> {
+    const ready =
+      nameWords.get(people) ?? new Set(people.flatMap(({ name, aliases = [] }) => [name, ...aliases].flatMap((one) => wordsOf(one))))
+    nameWords.set(people, ready)
+    return ready
   }
 
   function listIndexOf(names: readonly string[]): NameIndex<Named> {
@@ -91,9 +99,15 @@ export function createReaders(language: Language) {
       return indexOf(entries).find(spoken)
     },
     /** Reads the slots of one sentence; each is read once at each word. */
-    spansOf(sentence: Sentence, spoken: readonly string[], names: UnderstandingNames, now: DateTime): Spans {
+    spansOf(
+      sentence: Sentence,
+      spoken: readonly string[],
+      { names, locale }: Pick<UnderstandingContext, 'names' | 'locale'>,
+      now: DateTime,
+    ): Spans {
       const memory = new Map<string, readonly Span[]>()
-      const when = whens.in(sentence, spoken, now)
+      const isMonthFirst = language.language === 'en' && locale.toLowerCase() === 'en-us'
+      const when = whens.in(sentence, spoken, now, { isMonthFirst, names: wordsOfNames(names.people) })
 
       function open(from: number, most: number, check: boolean): Span[] {
         const spans: Span[] = []

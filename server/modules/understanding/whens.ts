@@ -3,10 +3,11 @@ import { type ChronoResult, findDates } from './chrono.ts'
 import type { Duration, DurationReader, DurationUnit } from './durations.ts'
 import type { Language } from './language.ts'
 import type { Span } from './matcher.ts'
+import { createMisspeltDays } from './misspelt-days.ts'
 import type { NumberReader } from './numbers.ts'
 import { createPhraseSet, createPhrases } from './phrases.ts'
 import type { Recurrence } from './recurrence.ts'
-import type { Sentence } from './tokens.ts'
+import { fold, type Sentence } from './tokens.ts'
 
 /** A day as it was said, in the household's zone. */
 export interface Day {
@@ -42,6 +43,7 @@ export interface WhenSpan extends Span {
 }
 
 const MOST_PIECES = 4
+const NO_NAMES: ReadonlySet<string> = new Set()
 
 const dayOf = ({ year, month, day }: DateTime): Day => ({ year, month, day })
 const ISO_FREQ: Partial<Record<DurationUnit, Recurrence['freq']>> = { days: 'DAILY', weeks: 'WEEKLY', months: 'MONTHLY', years: 'YEARLY' }
@@ -63,8 +65,16 @@ function merge(a: When, b: When): When | null {
 }
 
 /** Reads points in time in the sentences of a language. */
-export function createWhens({ language, words: { when, units } }: Language, numbers: NumberReader, durations: DurationReader) {
+export function createWhens(whole: Language, numbers: NumberReader, durations: DurationReader) {
+  const {
+    language,
+    words: { when, units },
+  } = whole
+  const misspelt = createMisspeltDays(whole)
   const before = new Set(when.before)
+  const dayBefore = new Set(when.dayBefore)
+  const after = new Set(when.afterTime)
+  const notDays = new Set(when.notDays.map(fold))
   const inTime = createPhraseSet(when.inTime)
   const fromNow = createPhraseSet(when.fromNow)
   const lasting = createPhraseSet(when.lasting)
@@ -74,6 +84,8 @@ export function createWhens({ language, words: { when, units } }: Language, numb
   const weekdays = createPhrases(when.weekdays.flatMap((names, index) => names.map((name) => [name, index + 1] as const)))
   const workdays = createPhraseSet(when.workdays)
   const weekends = createPhraseSet(when.weekends)
+  /** One of them, the next. */
+  const weekend = when.weekends[0] ?? ''
   const days = createPhrases(Object.entries(when.days))
   const dates = createPhrases(Object.entries(when.dates))
   const partsOfDay = createPhrases(Object.entries(when.partsOfDay))
@@ -101,7 +113,8 @@ export function createWhens({ language, words: { when, units } }: Language, numb
     const work = workdays.at(said, bare)
     if (work) return { end: work.end, value: { recurrence: { freq: 'WEEKLY', interval, days: [1, 2, 3, 4, 5] } } }
     const end = weekends.at(said, bare)
-    if (end) return { end: end.end, value: { recurrence: { freq: 'WEEKLY', interval, days: [6, 7] } } }
+    if (end && (each || said[end.end - 1] !== weekend))
+      return { end: end.end, value: { recurrence: { freq: 'WEEKLY', interval, days: [6, 7] } } }
     const named = weekdayList(said, bare)
     // Without `every`, only a plural means each week: `on Mondays`.
     if (named && (each || named.plural)) return { end: named.end, value: { recurrence: { freq: 'WEEKLY', interval, days: named.days } } }
@@ -127,8 +140,11 @@ export function createWhens({ language, words: { when, units } }: Language, numb
     return found.length > 0 ? { end: at, days: [...new Set(found)].toSorted((a, b) => a - b), plural } : null
   }
 
-  /** The next of a weekday, today not meant. */
+  /** The next of a weekday or weekend, today not meant. */
   function weekday(said: readonly string[], from: number, now: DateTime): WhenSpan | null {
+    const end = weekends.at(said, from)
+    if (end && said[end.end - 1] === weekend)
+      return { end: end.end, value: { day: dayOf(now.plus({ days: (6 - now.weekday + 7) % 7 || 7 })) } }
     const named = weekdays.at(said, from)
     return named && { end: named.end, value: { day: dayOf(now.plus({ days: ((named.value - now.weekday + 6) % 7) + 1 })) } }
   }
@@ -232,9 +248,42 @@ export function createWhens({ language, words: { when, units } }: Language, numb
     return { end: named.end, value: { day: dayOf(date < now.startOf('day') ? date.plus({ years: 1 }) : date) } }
   }
 
+  /** `3/12`, `7.12.`, `24.12.2026`; day or month first as it is usual in the house. */
+  function numericDate(
+    { text, tokens }: Sentence,
+    said: readonly string[],
+    from: number,
+    now: DateTime,
+    isMonthFirst: boolean,
+  ): WhenSpan | null {
+    const [, first, sign, second, inYear] = /^(\d{1,2})([./])(\d{1,2})(?:[./](\d{4}|\d{2}))?$/.exec(said[from] ?? '') ?? []
+    if (first === undefined) return null
+    const isMarked = dayBefore.has(said[from - 1] ?? '') || inYear !== undefined || text[tokens[from]?.end ?? 0] === '.'
+    const isLast = from + 1 === said.length || before.has(said[from + 1] ?? '')
+    if (!isMarked && (sign === '.' || !isLast)) return null
+    const [day, month] = (isMonthFirst ? [second, first] : [first, second]).map(Number)
+    const year = inYear === undefined ? now.year : Number(inYear) + (inYear.length === 2 ? 2_000 : 0)
+    const dates = [year, ...(inYear === undefined ? [year + 1] : [])].map((one) =>
+      now.startOf('day').set({ day: 1, year: one, month }).set({ day }),
+    )
+    const date = dates.find(
+      (one) => one.isValid && one.month === month && one.day === day && (inYear !== undefined || one >= now.startOf('day')),
+    )
+    return date ? { end: from + 1, value: { day: dayOf(date) } } : null
+  }
+
   return {
-    /** Finds the points in time of a sentence from a word on, the longest first. Nothing is computed before the first call. */
-    in(sentence: Sentence, said: readonly string[], now: DateTime): (from: number) => WhenSpan[] {
+    /**
+     * Finds the points in time of a sentence from a word on, the longest first; `names` are words that are no misspelt days. No date is
+     * looked for before the first call.
+     */
+    in(
+      asSaid: Sentence,
+      asHeard: readonly string[],
+      now: DateTime,
+      { isMonthFirst = false, names = NO_NAMES }: { isMonthFirst?: boolean; names?: ReadonlySet<string> } = {},
+    ): (from: number) => WhenSpan[] {
+      const { sentence, said } = misspelt.mend(asSaid, asHeard, names)
       const known = new Map<number, WhenSpan[]>()
       let found: Map<number, WhenSpan[]> | undefined
 
@@ -246,7 +295,7 @@ export function createWhens({ language, words: { when, units } }: Language, numb
       function chronoSpans({ text, tokens }: Sentence): Map<number, WhenSpan[]> {
         const found = new Map<number, WhenSpan[]>()
         const local = new Date(now.year, now.month - 1, now.day, now.hour, now.minute, now.second)
-        for (const { at, date } of findDates(language, text, local)) {
+        for (const { at, date } of findDates(language, text, local, isMonthFirst)) {
           const start = tokens.findIndex((token) => token.start >= at)
           const stop = at + date.text.length
           const behind = tokens.findIndex((token) => token.start >= stop)
@@ -255,6 +304,7 @@ export function createWhens({ language, words: { when, units } }: Language, numb
           if (start < 0 || tokens[start]?.start !== at || (tokens[end - 1]?.end ?? 0) > stop) continue
           const spoken = said.slice(start, end)
           if (spoken.some((_, index) => lasts(said, start + index).length > 0)) continue // `for an hour` begins nowhere
+          if (spoken.some((word) => notDays.has(word))) continue // it takes `the money at 5` for a day of next month
           const value = toWhen(date, spoken)
           if (!value) continue
           found.set(start, [...(found.get(start) ?? []), { end, value }])
@@ -297,6 +347,7 @@ export function createWhens({ language, words: { when, units } }: Language, numb
         const part = partsOfDay.at(said, from)
         const single = [
           recurrence(said, from),
+          numericDate(sentence, said, from, now, isMonthFirst),
           clock(said, from),
           digital(said, from),
           spoken && {
@@ -333,8 +384,11 @@ export function createWhens({ language, words: { when, units } }: Language, numb
         if (ready) return ready
         let at = from
         while (before.has(said[at] ?? '') && at - from < 3) at++
+        // `after 5 pm`, but not `after Sunday`
+        const afterTime = after.has(said[from] ?? '') ? pieces(from + 1, true).filter(({ value }) => value.clock && !value.day) : []
         const spans = [...new Set([from, at])]
           .flatMap((start) => pieces(start, true))
+          .concat(afterTime)
           .flatMap((span) => grow(span, 1))
           .toSorted((a, b) => b.end - a.end)
         known.set(from, spans)

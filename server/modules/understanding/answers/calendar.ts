@@ -116,6 +116,7 @@ async function whenIs(slots: Slots, help: AnswerHelp): Promise<string | null> {
 export const calendarAnswers: Answers = {
   event_add: add,
   event_named: add,
+  when_unread: async ({ words }, { speech }) => speech.say('when_unread', { words: text(words) }),
   async event_ask({ from, to }, help) {
     const now = help.speech.now()
     const iso = (at: DateTime) => at.toUTC().toISO() ?? ''
