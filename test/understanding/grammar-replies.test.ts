@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { type ActionCall, action, createActionRegistry } from '../../server/kit/actions.ts'
 import type { Caller } from '../../server/kit/caller.ts'
@@ -243,6 +243,14 @@ test('guests learn of no other’s birthday', async () => {
     expect((await ask(text, guest))?.text ?? '', text).not.toMatch(/\d/)
   }
   expect((await ask('how old am I', guest))?.text).toContain('11')
+})
+
+test('who was born on 29 February has their birthday on the last day of February, as in the calendar', async () => {
+  const oskar = persons.find(({ id }) => id === 'oskar')
+  const bornOn = oskar?.birthDate
+  onTestFinished(() => void Object.assign(oskar ?? {}, { birthDate: bornOn }))
+  Object.assign(oskar ?? {}, { birthDate: '2016-02-29' })
+  expect((await ask("when is Oskar's birthday"))?.text).toBe('Oskar’s birthday is on 28 February, in 99 days.')
 })
 
 test('time, dates, birthdays and sums need no action', async () => {
