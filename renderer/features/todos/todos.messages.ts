@@ -49,7 +49,7 @@ export const todosMessages = {
   'todo.dueDay': 'Due on',
   'todo.dueTime': 'Due at',
   'todo.remind': 'Remind',
-  'todo.remindHint': 'On the devices of whom it is for, else of everybody.',
+  'todo.remindHint': 'On the devices of whom it is for, even if their first comes later; for anybody, on everybody’s.',
   'todo.remindDay': 'Remind on',
   'todo.remindTime': 'Remind at',
   'todo.person': 'For whom',
