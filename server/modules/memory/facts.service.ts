@@ -16,11 +16,16 @@ export interface FactFilter {
 
 const toEntry = ({ seq: _, ...entry }: MemoryEntryRow): MemoryEntry => entry
 
-/** Signs are looked for in so many, as no index knows them. */
+/** Signs are looked for in so many, as no index knows them; of longer values (in bytes) only in what they are called. */
 const LATEST = 1_000
-const MAX_VALUE = 500
+const MAX_VALUE = 4_000
 const holding = (signs: readonly string[]): string =>
-  signs.map(() => ` AND instr(m."category" || ' ' || m."key" || ' ' || substr(m."value", 1, ${MAX_VALUE}), ${BOUND_TEXT}) > 0`).join('')
+  signs
+    .map(
+      () =>
+        ` AND instr(m."category" || ' ' || m."key" || ' ' || iif(octet_length(m."value") <= ${MAX_VALUE}, m."value", ''), ${BOUND_TEXT}) > 0`,
+    )
+    .join('')
 
 export type FactsService = ReturnType<typeof createFactsService>
 
@@ -36,8 +41,8 @@ export function createFactsService({ db, events }: { db: Database; events: Event
   /** Those of the latest that hold all of the signs, newest first. */
   function signed(signs: readonly string[], category: string | undefined, limit: number): MemoryEntry[] {
     const within = category === undefined ? '' : `WHERE "category" = ${BOUND_TEXT}`
-    const latest = `SELECT * FROM "memory_entry" ${within} ORDER BY "updatedAt" DESC LIMIT ${LATEST}`
-    const sql = `SELECT m.* FROM (${latest}) m WHERE true${holding(signs)} LIMIT (? + 0)`
+    const latest = `SELECT "seq" FROM "memory_entry" ${within} ORDER BY "updatedAt" DESC LIMIT ${LATEST}`
+    const sql = `SELECT m.* FROM (${latest}) l JOIN "memory_entry" m ON m."seq" = l."seq" WHERE true${holding(signs)} LIMIT (? + 0)`
     return db.select<MemoryEntryRow>(sql, [...(category === undefined ? [] : [category]), ...signs, limit]).map(toEntry)
   }
 

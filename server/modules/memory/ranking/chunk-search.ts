@@ -25,9 +25,9 @@ const COMMON_FOR_MS = 60_000
 const MAX_COMMON = 2_000
 /** Of a long chunk this much is read; the full-text index knows all of it. */
 const MAX_CONTENT = 20_000
-/** So many of the latest are looked through for characters without spaces, each to so far in. */
+/** So many of the latest are looked through for characters without spaces, but for those of more bytes. */
 const LATEST = 1_000
-const MAX_LOOKED_THROUGH = 1_000
+const MAX_LOOKED_THROUGH = 4_000
 const MOST_LOOKED_FOR = 2
 /** Chunks whose reading is kept for the next question. */
 const KEPT_PASSAGES = 2_000
@@ -180,8 +180,8 @@ export function createChunkSearch({ db, nearest, embed, resourcesPath, onFault =
   /** The latest in which characters stand, wherever in a text without spaces: full text finds them at the beginning of one only. */
   const holding = (characters: string, sight: ReturnType<typeof sightOf>, k: number): Row[] =>
     db.select<Row>(
-      `SELECT ${COLUMNS} FROM (SELECT * FROM memory_chunk ORDER BY "seq" DESC LIMIT ${LATEST}) c
-        WHERE ${sight.sql} AND instr(substr(c."content", 1, ${MAX_LOOKED_THROUGH}), ${BOUND_TEXT}) > 0 LIMIT ${k}`,
+      `SELECT ${COLUMNS} FROM (SELECT "seq" FROM memory_chunk ORDER BY "seq" DESC LIMIT ${LATEST}) l JOIN memory_chunk c ON c."seq" = l."seq"
+        WHERE ${sight.sql} AND iif(octet_length(c."content") <= ${MAX_LOOKED_THROUGH}, instr(c."content", ${BOUND_TEXT}), 0) > 0 LIMIT ${k}`,
       [...sight.parameters, characters],
     )
 
