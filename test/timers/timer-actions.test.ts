@@ -161,7 +161,7 @@ test('in the chat too everyone means their own', async () => {
   expect(await adaSays('how much time is left on my timer?')).toMatch(/^(?!.*Ben).*4 minutes/)
   await adaSays('set a pasta timer for 9 minutes')
   expect(await adaSays('stop the timer')).toBe('Which one: the 4 minute timer or the pasta timer?')
-  expect(await adaSays('Stopp den Timer')).toBe('Welcher: Der Timer über 4 Minuten und pasta?')
+  expect(await adaSays('Stopp den Timer')).toBe('Welcher: Der Timer über 4 Minuten oder pasta?')
   await adaSays('cancel the pasta timer')
   expect(await adaSays('stop all my timers')).toBe('I cancelled your 4 minute timer.')
   expect(await adaSays('cancel my 8:15 alarm')).toContain('cancelled')
