@@ -71,6 +71,11 @@ test.each([
   ['remind me to take the pills after dinner at 8', 'remind take the pills after dinner 2026-11-21T19:00:00.000Z'],
   ['remind me to feed the cat before work tomorrow', 'remind feed the cat before work 2026-11-22T08:00:00.000Z'],
   ['remind me to do homework at 4 pm every schoolday', 'remind do homework 2026-11-23T15:00:00.000Z FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR'],
+  ['remind me to take pills every day at 8 until friday', 'remind take pills 2026-11-22T07:00:00.000Z FREQ=DAILY;UNTIL=20261127'],
+  ['remind me to take pills every day at 8 until christmas', 'remind take pills 2026-11-22T07:00:00.000Z FREQ=DAILY;UNTIL=20261225'],
+  ['remind me to decide whether or not on monday', 'remind decide whether or not 2026-11-23T08:00:00.000Z'],
+  ['remind me to buy coffee or tea tomorrow', 'remind buy coffee or tea 2026-11-22T08:00:00.000Z'],
+  ['Erinnere mich jeden Tag um 8 Uhr bis Freitag an die Tabletten', 'remind Tabletten 2026-11-22T07:00:00.000Z FREQ=DAILY;UNTIL=20261127'],
   ['remind me to pay rent at the weekend', 'remind pay rent 2026-11-28T08:00:00.000Z'],
   ['remind me to water plants on weekends at 9', 'remind water plants 2026-11-22T08:00:00.000Z FREQ=WEEKLY;BYDAY=SA,SU'],
 ])('what is understood is done: %s', (text, expected) => expect(at(text)).toBe(expected))

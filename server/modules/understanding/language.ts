@@ -86,6 +86,8 @@ export const Language = z.object({
       ofMonth: Words,
       /** Words that nearly are days, and are none. */
       notDays: Words,
+      /** Before the last day of what comes again. */
+      untilDay: Words,
       /** May stand before a time of day, but not before a day. */
       afterTime: Words,
       /** What makes another time of the one behind it, such as `before`. */

@@ -74,6 +74,12 @@ export function decide(when: When, now: DateTime, purpose: Purpose): Moment | nu
       const last = plus(first, when.lasts).minus({ days: 1 })
       return { at: first, timed, recurrence: `${asRule(recurrence)};UNTIL=${last.toFormat('yyyyMMdd')}` }
     }
+    // `every day until Friday`
+    if (when.endDay && !when.day) {
+      const last = at(when.endDay, { hour: 0, minute: 0 }, zone)
+      if (!last.isValid || last < first.startOf('day')) return null
+      return { at: first, timed, recurrence: `${asRule(recurrence)};UNTIL=${last.toFormat('yyyyMMdd')}` }
+    }
     return { at: first, timed, recurrence: asRule(recurrence), ...until(when, first) }
   }
   if (when.day) {

@@ -74,6 +74,7 @@ export function createWhens(whole: Language, numbers: NumberReader, durations: D
   const before = new Set(when.before)
   const dayBefore = new Set(when.dayBefore)
   const after = new Set(when.afterTime)
+  const untilDay = new Set(when.untilDay)
   const notDays = new Set(when.notDays.map(fold))
   const inTime = createPhraseSet(when.inTime)
   const fromNow = createPhraseSet(when.fromNow)
@@ -327,7 +328,7 @@ export function createWhens(whole: Language, numbers: NumberReader, durations: D
           value.day ??= dayOf(now)
         }
         if (end?.isCertain('hour')) value.endClock = { hour: end.get('hour') ?? 0, minute: end.get('minute') ?? 0, open: false }
-        if (end && dated)
+        if (end && (dated || end.isCertain('day') || end.isCertain('weekday')))
           value.endDay = { year: end.get('year') ?? now.year, month: end.get('month') ?? now.month, day: end.get('day') ?? now.day }
         return value.day || value.clock ? value : null
       }
@@ -363,7 +364,18 @@ export function createWhens(whole: Language, numbers: NumberReader, durations: D
             : null,
           bareHour(said, from),
         ].filter((span) => span !== null)
-        return [...single, ...relative(said, from), ...(first ? [] : lasts(said, from)), ...fromChrono(from)]
+        const more = first ? [] : [...lasts(said, from), ...lastDay(from)]
+        return [...single, ...relative(said, from), ...more, ...fromChrono(from)]
+      }
+
+      /** `until Friday`. */
+      function lastDay(from: number): WhenSpan[] {
+        if (!untilDay.has(said[from] ?? '')) return []
+        let at = from + 1
+        while (before.has(said[at] ?? '')) at++
+        return pieces(at, true).flatMap(({ end, value: { day, clock, recurrence } }) =>
+          day && !clock && !recurrence ? [{ end, value: { endDay: day } }] : [],
+        )
       }
 
       function grow(span: WhenSpan, depth: number): WhenSpan[] {
