@@ -169,7 +169,7 @@ it('keeps a rule that the form does not offer', async () => {
     .getByRole('button', { name: /Book circle/ })
     .first()
     .click()
-  await page.getByRole('dialog').getByText(rule).waitFor()
+  await page.getByRole('dialog').getByText('Every month on the 2nd Tuesday').waitFor()
   await page.getByRole('button', { name: 'Change' }).click()
   await page.getByLabel('Where').fill('Library')
   await page.getByRole('button', { name: 'Save' }).click()
@@ -201,7 +201,7 @@ it('becomes a household of several people with the second, and goes back with th
   expect((await stage.owner.api.household.get()).household.mode).toBe('single')
 })
 
-it('says a conflict in its own words', async () => {
+it('says a conflict in its own words, and keeps what was typed', async () => {
   const page = await open('/household')
   await page.route('**/api/household', (route) =>
     route.request().method() === 'PUT'
@@ -209,8 +209,11 @@ it('says a conflict in its own words', async () => {
       : route.continue(),
   )
   await page.getByRole('button', { name: 'Change the home' }).click()
+  const name = page.getByRole('dialog').getByLabel('Name')
+  await name.fill('Manor')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Several people live here, so it cannot be “Just me”.').waitFor()
+  expect(await name.inputValue()).toBe('Manor')
 })
 
 /** A page in a browser that was let in as a device of nobody in particular. */
