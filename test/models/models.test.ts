@@ -205,6 +205,8 @@ describe('an import', () => {
     ['a picture by its name', 'holiday.jpg', Buffer.alloc(90), 422, 'not_a_model'],
     ['nothing', 'empty.gguf', Buffer.alloc(0), 422, 'not_a_model'],
     ['half a header', 'half.gguf', gguf().subarray(0, 5000), 422, 'not_a_model'],
+    ['half its weights', 'cut.gguf', gguf().subarray(0, Math.floor(gguf().length / 2)), 422, 'not_a_model'],
+    ['all but the last of its weights', 'nearly.gguf', gguf().subarray(0, -64), 422, 'not_a_model'],
     ['a part', 'x-00002-of-00003.gguf', gguf(), 422, 'not_a_model'],
     ['no name', '.gguf', gguf(), 422, 'not_a_model'],
   ])('of %s is refused, and nothing is left of it', async (_what, name, bytes, status, code) => {

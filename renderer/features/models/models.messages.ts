@@ -4,6 +4,13 @@ import { number } from '../../messages/format.ts'
 export const modelsMessages = {
   'models.title': 'Language models',
   'models.lead': 'The voice and the understanding of this Hearth. They run on this computer; nothing you say leaves the house.',
+  'models.leadHost': (address: string) =>
+    `The voice and the understanding of this Hearth. They run on ${address}: what you say to the assistant, and what it knows about it, is sent there.`,
+  'models.host': 'On another computer',
+  'models.hostOk': (model: string, address: string) => `${model} on ${address} answers you.`,
+  'models.hostLoading': (address: string) => `${address} is being asked for its model…`,
+  'models.hostError': (address: string, why: string) => `${address} cannot be used: ${why}`,
+  'models.hostIdle': (address: string) => `${address} is set up, but not in use: a model of this computer was chosen.`,
   'models.noRight': 'Models are the owner’s',
   'models.noRightWho': 'The owner of this Hearth chooses them, at the computer it runs on.',
   'models.list': 'Models on this computer',

@@ -62,9 +62,19 @@ export const ModelDownload = z
   .meta({ id: 'ModelDownload' })
 export type ModelDownload = z.output<typeof ModelDownload>
 
+/** Another computer that runs the language model. */
+const ModelHost = z.object({
+  address: z.string(),
+  isInUse: z.boolean().describe('Whether it answers; false where a model of this computer was chosen.'),
+  model: z.string().nullable(),
+  status: z.enum(['ok', 'loading', 'error']).nullable(),
+  detail: z.string().optional().describe('Why it cannot be used, in plain words.'),
+})
+
 export const Models = z.object({
   machine: z.object({ memoryBytes: z.number(), freeBytes: z.number(), gpu: z.string().nullable(), gpuBytes: z.number().nullable() }),
   hub: z.string().describe('Where models are downloaded from.'),
+  host: ModelHost.nullable().describe('Null where none is set.'),
   installed: z.array(InstalledModel),
   catalogue: z.array(CatalogueModel),
   downloads: z.array(ModelDownload),

@@ -214,12 +214,27 @@ export function createModelsService({ shelf, llm, embedders, settings, choice, m
     return downloads.add({ name, path, sizeBytes, sha256: sha256 ?? null })
   }
 
+  function host(): Models['host'] {
+    const { baseUrl } = choice()
+    if (!baseUrl) return null
+    const active = llm.active()
+    const isInUse = active?.path === null
+    return {
+      address: URL.parse(baseUrl)?.host ?? baseUrl,
+      isInUse,
+      model: isInUse ? (active.models[0] ?? null) : null,
+      status: isInUse ? active.status : null,
+      ...(isInUse && active.detail && { detail: active.detail }),
+    }
+  }
+
   async function overview(): Promise<Models> {
     const [facts, models] = await Promise.all([machine.facts(), shelf.list()])
     const installed = models.map((model) => described(model, facts))
     return {
       machine: facts,
       hub: deps.hubAddress(),
+      host: host(),
       installed,
       catalogue: offered(facts, installed),
       downloads: downloads.list(),

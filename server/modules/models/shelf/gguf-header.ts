@@ -70,6 +70,8 @@ function createCursor(file: FileHandle, fileBytes: number) {
   return {
     take,
     skip,
+    /** How far in the file the reader is. */
+    place: () => base + at,
     length,
     /** Steps over texts that lie in the present slice without a promise for each. */
     async skipTexts(count: number): Promise<void> {
@@ -86,6 +88,44 @@ function createCursor(file: FileHandle, fileBytes: number) {
     },
   }
 }
+
+/** Weights of the types of tensors lie in blocks: how many in each, and in how many bytes. Of other types only the beginning is known. */
+const BLOCKS: Record<number, readonly [weights: number, bytes: number]> = {
+  0: [1, 4],
+  1: [1, 2],
+  2: [32, 18],
+  3: [32, 20],
+  6: [32, 22],
+  7: [32, 24],
+  8: [32, 34],
+  10: [256, 84],
+  11: [256, 110],
+  12: [256, 144],
+  13: [256, 176],
+  14: [256, 210],
+  15: [256, 292],
+  16: [256, 66],
+  17: [256, 74],
+  18: [256, 98],
+  19: [256, 50],
+  20: [32, 18],
+  21: [256, 110],
+  22: [256, 82],
+  23: [256, 136],
+  24: [1, 1],
+  25: [1, 2],
+  26: [1, 4],
+  27: [1, 8],
+  28: [1, 8],
+  29: [256, 56],
+  30: [1, 2],
+  34: [256, 54],
+  35: [256, 66],
+  39: [32, 17],
+}
+const MOST_TENSORS = 100_000
+const MOST_DIMENSIONS = 8
+const USUAL_ALIGNMENT = 32
 
 type Cursor = ReturnType<typeof createCursor>
 
@@ -126,14 +166,39 @@ async function readValue(cursor: Cursor): Promise<string | number | boolean | un
   return readFixed(type, await cursor.take(size))
 }
 
-async function readFacts(cursor: Cursor): Promise<Map<string, string | number | boolean>> {
+type Facts = Map<string, string | number | boolean>
+
+/** Where the last tensor ends, from where the tensors begin. */
+async function tensorsEnd(cursor: Cursor, count: number): Promise<number> {
+  let end = 0
+  for (let tensor = 0; tensor < count; tensor++) {
+    cursor.skip(await cursor.length())
+    const dimensions = (await cursor.take(4)).readUInt32LE()
+    if (dimensions > MOST_DIMENSIONS) throw damaged()
+    let weights = 1
+    for (let dimension = 0; dimension < dimensions; dimension++) weights *= Number((await cursor.take(8)).readBigUInt64LE())
+    const [each, bytes] = BLOCKS[(await cursor.take(4)).readUInt32LE()] ?? [1, 0]
+    end = Math.max(end, Number((await cursor.take(8)).readBigUInt64LE()) + Math.floor(weights / each) * bytes)
+  }
+  return end
+}
+
+/** A copy that broke off has its header still: the weights it tells of have to be there. */
+async function checkWhole(cursor: Cursor, tensors: number, facts: Facts, fileBytes: number): Promise<void> {
+  const end = await tensorsEnd(cursor, tensors)
+  const alignment = wholeNumber(facts.get('general.alignment')) ?? USUAL_ALIGNMENT
+  if (tensors > 0 && Math.ceil(cursor.place() / alignment) * alignment + end > fileBytes) throw damaged()
+}
+
+async function readFacts(cursor: Cursor): Promise<{ facts: Facts; tensors: number }> {
   const version = (await cursor.take(4)).readUInt32LE()
   // 1 had other lengths and was never in use; a file of the other byte order has a huge number here
   if (version < 2 || version > 3) throw new GgufFault('This kind of model is not supported.')
-  await cursor.length()
+  const tensors = await cursor.length()
+  if (tensors > MOST_TENSORS) throw damaged()
   const entries = await cursor.length()
   if (entries > MOST_ENTRIES) throw damaged()
-  const facts = new Map<string, string | number | boolean>()
+  const facts: Facts = new Map()
   for (let entry = 0; entry < entries; entry++) {
     const keyBytes = await cursor.length()
     if (keyBytes > MOST_KEY_BYTES) throw damaged()
@@ -141,7 +206,7 @@ async function readFacts(cursor: Cursor): Promise<Map<string, string | number | 
     const value = await readValue(cursor)
     if (value !== undefined) facts.set(key, value)
   }
-  return facts
+  return { facts, tensors }
 }
 
 const wholeNumber = (value: unknown) => (typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : null)
@@ -153,9 +218,10 @@ export async function readGgufHeader(path: string): Promise<GgufHeader> {
     const { size } = await file.stat()
     const cursor = createCursor(file, size)
     if (size < 24 || (await cursor.take(4)).toString('latin1') !== 'GGUF') throw notGguf()
-    const facts = await readFacts(cursor)
+    const { facts, tensors } = await readFacts(cursor)
     const architecture = facts.get('general.architecture')
     if (typeof architecture !== 'string') throw damaged()
+    await checkWhole(cursor, tensors, facts, size)
     const title = facts.get('general.name')
     return {
       architecture: architecture.slice(0, 100),
