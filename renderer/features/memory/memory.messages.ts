@@ -82,7 +82,6 @@ export const memoryMessages = {
   'memory.soulLead': 'How Hearth speaks and behaves, in your own words. It is the file soul.md.',
   'memory.soulField': 'Personality text',
   'memory.soulSaved': 'Hearth will speak like this from now on.',
-  'memory.soulElsewhere': 'The file was changed elsewhere meanwhile. Saving takes its place.',
   'memory.soulOwner': 'The owner of this Hearth can change it.',
   'memory.file': 'Your own text',
   'memory.fileLead':
