@@ -49,6 +49,8 @@ export const mcpContract = {
     path: '/mcp',
     access: 'member',
     summary: 'The actions as tools of the Model Context Protocol (Streamable HTTP), those that the caller may have done',
+    description:
+      'Tools of other servers that this house uses are not among them: two houses that use each other would offer each other’s without end. Whoever wants those connects to their servers. What people or other servers wrote comes marked as data.',
     body: RpcBody,
     returns: z.string(),
     kind: 'stream',
