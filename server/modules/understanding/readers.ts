@@ -94,6 +94,8 @@ export function createReaders(language: Language) {
     numbers,
     durations,
     arithmetic: createArithmetic(language, numbers),
+    /** Whether words are a number and nothing else. */
+    isNumber: (spoken: readonly string[]): boolean => numbers.at(spoken, 0)?.end === spoken.length,
     /** The entry of a house's names that some words name as a whole. */
     lookUp(entries: readonly Named[], spoken: readonly string[]): Named | null {
       return indexOf(entries).find(spoken)

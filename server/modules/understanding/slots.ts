@@ -167,7 +167,7 @@ function listItems(slots: Slots, help: SlotHelp): Slots | null {
   const named = typeof slots.newList === 'string' ? slots.newList : (slots.list as string | null | undefined)
   const list = named === undefined ? help.readers.shoppingList(help.context.names.lists) : named
   const items = help.isTaskList(list) ? [text] : help.itemsOf(text)
-  if (items.length === 0 || items.length > 40) return null
+  if (items.length === 0 || items.length > 40 || items.every((item) => help.readers.isNumber(help.wordsOf(item)))) return null
   return { items, list }
 }
 
