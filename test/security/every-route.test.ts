@@ -59,7 +59,7 @@ const TABLE: Record<string, Audience> = {
   'POST /api/models/{name}/unload': 'owner',
   'DELETE /api/models/{name}': 'owner',
   'GET /v1/models': 'member',
-  'GET /v1/models/{id}': 'member',
+  'GET /v1/models/{name}': 'member',
   'POST /v1/chat/completions': 'member',
   'POST /v1/embeddings': 'member',
   'POST /mcp': 'member',

@@ -68,10 +68,10 @@ export const openaiContract = {
   }),
   model: endpoint({
     method: 'GET',
-    path: '/v1/models/{id}',
+    path: '/v1/models/{name}',
     access: 'member',
     summary: 'One model, as the OpenAI API tells it',
-    params: z.object({ id: z.string().min(1).max(1024) }),
+    params: z.object({ name: z.string().min(1).max(1024) }),
     returns: Model,
   }),
   complete: endpoint({

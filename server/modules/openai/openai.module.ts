@@ -135,10 +135,10 @@ export function createOpenAi({ llm, embedders, writtenAt, log }: OpenAiDeps): Mo
           const { models } = await llm.status()
           return { object: 'list' as const, data: await Promise.all(models.map(described)) }
         },
-        async model({ params: { id } }) {
+        async model({ params: { name } }) {
           const { models } = await llm.status()
-          if (!models.includes(id)) throw notHere(id, 'is no model of this Hearth.')
-          return described(id)
+          if (!models.includes(name)) throw notHere(name, 'is no model of this Hearth.')
+          return described(name)
         },
         complete: ({ body }, call) => complete(body, call),
         embed: ({ body }, call) => embed(body, call),
