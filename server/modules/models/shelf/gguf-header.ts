@@ -89,7 +89,7 @@ function createCursor(file: FileHandle, fileBytes: number) {
   }
 }
 
-/** Weights of the types of tensors lie in blocks: how many in each, and in how many bytes. Of other types only the beginning is known. */
+/** Weights of the types of tensors lie in blocks: how many in each, and in how many bytes. As ggml has them; of other types only the beginning is known. */
 const BLOCKS: Record<number, readonly [weights: number, bytes: number]> = {
   0: [1, 4],
   1: [1, 2],
@@ -98,6 +98,7 @@ const BLOCKS: Record<number, readonly [weights: number, bytes: number]> = {
   6: [32, 22],
   7: [32, 24],
   8: [32, 34],
+  9: [32, 36],
   10: [256, 84],
   11: [256, 110],
   12: [256, 144],
@@ -122,6 +123,8 @@ const BLOCKS: Record<number, readonly [weights: number, bytes: number]> = {
   34: [256, 54],
   35: [256, 66],
   39: [32, 17],
+  40: [64, 36],
+  41: [128, 18],
 }
 const MOST_TENSORS = 100_000
 const MOST_DIMENSIONS = 8
