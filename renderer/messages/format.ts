@@ -1,5 +1,11 @@
-/** The language of the text; numbers and dates follow the reader's own locale. */
+/** The language of the text; numbers follow the reader's own locale. */
 export const language = 'en'
+
+/** For dates: the names of days and months in the language of the text, their order and the clock as where the reader lives. */
+export const dateLocale = (reader: string = navigator.language): string => {
+  const { region } = new Intl.Locale(reader).maximize()
+  return region ? `${language}-${region}` : language
+}
 
 const MINUTE = 60
 const HOUR = 60 * MINUTE
@@ -23,13 +29,13 @@ export function number(value: number, options?: Intl.NumberFormatOptions): strin
   return new Intl.NumberFormat(undefined, options).format(value)
 }
 
-/** A date and time as the reader's locale writes them, or the date alone. */
+/** A date and time as people write them where the reader lives, or the date alone. */
 export function date(iso: string, style: 'date' | 'date-time' | 'time' = 'date-time'): string {
   const options: Intl.DateTimeFormatOptions = {
     ...(style === 'time' ? {} : { dateStyle: 'medium' }),
     ...(style === 'date' ? {} : { timeStyle: 'short' }),
   }
-  return new Intl.DateTimeFormat(undefined, options).format(new Date(iso))
+  return new Intl.DateTimeFormat(dateLocale(), options).format(new Date(iso))
 }
 
 /** "2 minutes ago" or "in 3 hours" up to a day, then the date. */

@@ -1,3 +1,5 @@
+import { dateLocale } from './format.ts'
+
 /** A day of the calendar as `YYYY-MM-DD`, the same wherever one is. */
 export type Day = string
 type Moment = string | number | Date
@@ -26,10 +28,12 @@ export const dayOf = (at: Moment, zone: string): Day => wall(at, zone).toISOStri
 /** The time of day in a zone as `HH:MM`, for fields. */
 export const timeOf = (at: Moment, zone: string): string => wall(at, zone).toISOString().slice(11, 16)
 
-/** When clocks of a zone show that time on that day; a time that is skipped in spring is the one an hour later. */
+/** When clocks of a zone show that time on that day: a time that they show twice is the first, one that they skip an hour later. */
 export function instant(day: Day, time: string, zone: string): string {
   const shown = Date.parse(`${day}T${time}:00Z`)
   const offset = (at: number) => wall(at, zone).getTime() - Math.floor(at / 1000) * 1000
+  const asBefore = shown - offset(shown - DAY_MS)
+  if (wall(asBefore, zone).getTime() === shown) return new Date(asBefore).toISOString()
   const guess = shown - offset(shown)
   const better = shown - offset(guess)
   return new Date(wall(better, zone).getTime() === shown ? better : Math.max(guess, better)).toISOString()
@@ -64,14 +68,14 @@ const formats = new Map<string, Intl.DateTimeFormat>()
 /** Made once, since making one takes longer than a hundred times of writing with it. */
 function formatOf(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   const key = JSON.stringify(options)
-  const format = formats.get(key) ?? new Intl.DateTimeFormat(undefined, options)
+  const format = formats.get(key) ?? new Intl.DateTimeFormat(dateLocale(), options)
   formats.set(key, format)
   return format
 }
 
-/** A day as the reader's locale writes it. */
+/** A day as people write it where the reader lives. */
 export const dayText = (day: Day, options: Intl.DateTimeFormatOptions = { weekday: 'long', day: 'numeric', month: 'long' }): string =>
   formatOf({ ...options, timeZone: 'UTC' }).format(new Date(day))
 
-/** A time of day in a zone as the reader's locale writes it. */
+/** A time of day in a zone as people write it where the reader lives. */
 export const timeText = (at: Moment, zone: string): string => formatOf({ timeStyle: 'short', timeZone: zone }).format(new Date(at))

@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest'
+import { dateLocale } from '../../renderer/messages/format.ts'
 import {
   addDays,
   addMonths,
@@ -34,9 +35,19 @@ test.each([
   expect(timeOf(instant(day, skipped, zone), zone)).toBe(shown)
 })
 
-test('a time that comes twice is one of the two', () => {
-  const at = instant('2026-10-25', '02:30', 'Europe/Berlin')
-  expect(['2026-10-25T00:30:00.000Z', '2026-10-25T01:30:00.000Z']).toContain(at)
+test.each([
+  ['Europe/Berlin', '2026-10-25', '02:30', '2026-10-25T00:30:00.000Z'],
+  ['America/New_York', '2026-11-01', '01:30', '2026-11-01T05:30:00.000Z'],
+  ['Australia/Lord_Howe', '2026-04-05', '01:45', '2026-04-04T14:45:00.000Z'],
+])('in %s a time that comes twice on %s is the first', (zone, day, twice, at) => {
+  expect(instant(day, twice, zone)).toBe(at)
+})
+
+test('dates are written in the language of the text, ordered as where the reader lives', () => {
+  const written = (reader: string) => new Intl.DateTimeFormat(dateLocale(reader), { dateStyle: 'full', timeStyle: 'short' }).format(0)
+  expect([dateLocale('de-DE'), dateLocale('fr'), dateLocale('en-GB')]).toEqual(['en-DE', 'en-FR', 'en-GB'])
+  expect(written('de-DE')).toMatch(/^Thursday,? 1 January 1970/)
+  expect(written('en-US')).toMatch(/^Thursday, January 1, 1970/)
 })
 
 test('days and months are counted on the calendar, whatever the clocks do', () => {

@@ -1,4 +1,4 @@
-import { list } from '../../messages/format.ts'
+import { dateLocale, list } from '../../messages/format.ts'
 import { t } from '../../messages/messages.ts'
 import { addDays, type Day, dayText } from '../../messages/zone.ts'
 
@@ -123,9 +123,11 @@ function timesOf(parts: Parts): string {
   const [hours, minutes] = [read('BYHOUR', 23), read('BYMINUTE', 59)]
   if (!hours?.length || (minutes && minutes.length === 0)) throw new Exotic()
   const said = (hour: number, minute: number | undefined) =>
-    new Intl.DateTimeFormat(undefined, { hour: 'numeric', ...(minute === undefined ? {} : { minute: '2-digit' }), timeZone: 'UTC' }).format(
-      Date.UTC(2024, 0, 1, hour, minute ?? 0),
-    )
+    new Intl.DateTimeFormat(dateLocale(), {
+      hour: 'numeric',
+      ...(minute === undefined ? {} : { minute: '2-digit' }),
+      timeZone: 'UTC',
+    }).format(Date.UTC(2024, 0, 1, hour, minute ?? 0))
   const sorted = hours.toSorted((a, b) => a - b)
   return list(
     sorted.flatMap((hour) => (minutes ? minutes.toSorted((a, b) => a - b).map((minute) => said(hour, minute)) : [said(hour, undefined)])),
