@@ -71,6 +71,14 @@ test('a tool from elsewhere is named with its server, and what it is given canno
   )
 })
 
+test('half a character in what is asked for does not keep a yes from being heard', async () => {
+  model.call('the torn door', 'open_door', { door: 'fr\ud800ont' })
+  const { id, text } = await say(owner, 'Please open the torn door')
+  expect(text).toContain('door: “fr\ufffdont”')
+  await say(owner, 'yes', id)
+  expect(opened).toHaveLength(1)
+})
+
 test('the house asks in its own language', async () => {
   const { household, persons } = await owner.api.household.get({})
   await owner.api.household.replace({ body: { ...household, locale: 'de-DE', persons } })
@@ -184,4 +192,11 @@ test('usual words and signs decide, in either language', () => {
   expect(yes.map(yesOrNo)).toEqual(yes.map(() => true))
   expect(no.map(yesOrNo)).toEqual(no.map(() => false))
   expect(neither.map(yesOrNo)).toEqual(neither.map(() => null))
+})
+
+test('no yes is heard beside a sign that says no, nor in a smile', () => {
+  const neither = ['ok 👎', 'yes ❌', 'ja 🛑', 'OK ✋🏽', 'sure ✖', 'sure ✖️', '👍👎', 'yes ⛔', 'ok 🙅', '🙂', '💯', '🙂🙂']
+  expect(neither.map(yesOrNo)).toEqual(neither.map(() => null))
+  expect(['no 👎', '❌ no', '👎👎'].map(yesOrNo)).toEqual([false, false, false])
+  expect(['yes 🙂', 'ok 👍', 'ja 🎉'].map(yesOrNo)).toEqual([true, true, true])
 })

@@ -23,6 +23,7 @@ function nameWords(name: string): string {
 /** On one line, without what would end the quotes around it. */
 function inOneLine(text: string): string {
   const line = text
+    .toWellFormed() // what is stored is, and a question is known again by its text
     .replaceAll(/[“”„"]/g, '’')
     .replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029\s]+/gu, ' ')
     .trim()

@@ -13,8 +13,9 @@ const NO = [
   'nein|nee|nö|ne|nie|niemals|bloß nicht|lieber nicht|auf keinen fall|nicht|noch nicht|jetzt nicht|bitte nicht|natürlich nicht',
   "lass|lass es|lass das|lass[’']?s|lass gut sein|lass es sein|lass es bleiben|tu es nicht|tu das nicht|mach das nicht|mach es nicht|mach[’']?s nicht|abbrechen|stopp|halt",
 ]
-const YES_SIGNS = /^(?:👍|👌|✅|✔️?|🆗|🙂|💯)+$/u
-const NO_SIGNS = /^(?:👎|❌|🚫|✋|🛑|✖️?)+$/u
+const YES_SIGNS = /^(?:👍|👌|✅|✔️?|🆗)+$/u
+const NO_SIGN = /👎|❌|🚫|✋|🛑|✖️?|⛔|🙅|🤚|❎/u
+const NO_SIGNS = new RegExp(`^(?:${NO_SIGN.source})+$`, 'u')
 
 /** One or more of these phrases and nothing else. */
 const only = (phrases: readonly string[]) => new RegExp(`^(?:(?:${[...phrases, CLOSING].join('|')})(?: |$))+$`, 'u')
@@ -35,5 +36,6 @@ export function yesOrNo(text: string): boolean | null {
     .replaceAll(/[\s!.,;–—]+|\p{Extended_Pictographic}\uFE0F?/gu, ' ')
     .trim()
   if (CLOSING_ALONE.test(words)) return null
-  return ALL_NO.test(words) ? false : ALL_YES.test(words) ? true : null
+  if (ALL_NO.test(words)) return false
+  return ALL_YES.test(words) && !NO_SIGN.test(signs) ? true : null
 }
