@@ -57,6 +57,16 @@ async function say(who: Person, message: string, conversationId?: string) {
   return { id, text: text.join('\n'), messages, calls, callId: calls.at(-1)?.id ?? '' }
 }
 
+/** The owner on a device that may do less. */
+async function ownTablet(): Promise<Person> {
+  const own = (await owner.api.household.get({})).persons[0]?.id ?? ''
+  const { qr } = await owner.api.pairing.start({ body: { scope: 'guest', personId: own } })
+  const { code, secret } = readLink(qr)
+  const deviceInfo = { name: 'Tablet', type: 'tablet' } as const
+  const paired = await house.stranger().api.pairing.complete({ body: { code, secret, deviceInfo } })
+  return house.bearer(paired.accessToken)
+}
+
 test('the house itself asks, whatever the model says, in what is streamed and what is kept', async () => {
   const { text, messages } = await say(owner, 'Please open the front door')
   expect(text).toBe('Would you like to hear a joke?\n\nMay I do this: “Open door” (door: “front”)? Please say yes or no.')
@@ -105,12 +115,7 @@ test('of several, each is in the question', async () => {
 
 test('whoever may not have it done is refused, and it goes on asking', async () => {
   const { id, callId } = await say(owner, 'Please open the front door')
-  const own = (await owner.api.household.get({})).persons[0]?.id ?? ''
-  const { qr } = await owner.api.pairing.start({ body: { scope: 'guest', personId: own } })
-  const { code, secret } = readLink(qr)
-  const deviceInfo = { name: 'Tablet', type: 'tablet' } as const
-  const paired = await house.stranger().api.pairing.complete({ body: { code, secret, deviceInfo } })
-  const tablet = house.bearer(paired.accessToken)
+  const tablet = await ownTablet()
   const decide = (who: Person, approve: boolean) => who.api.chat.decide({ params: { id, callId }, body: { approve } })
   await expect(decide(tablet, true)).rejects.toMatchObject({ status: 403, code: 'forbidden' })
   await expect(decide(tablet, false)).rejects.toMatchObject({ status: 403, code: 'forbidden' })
@@ -120,6 +125,59 @@ test('whoever may not have it done is refused, and it goes on asking', async () 
   expect(opened).toEqual([])
   await decide(owner, true)
   expect(opened).toEqual(['here front'])
+})
+
+test('a no to several of which one is not theirs to decide leaves all as they are', async () => {
+  const away = house.app.actions.add(
+    action({
+      name: 'wipe_board',
+      description: 'Wipes the board',
+      input: z.strictObject({}),
+      risk: 'low',
+      modelAsks: true,
+      access: 'guest',
+      run: async () => ({ output: 'The board is clean.' }),
+    }),
+  )
+  const { id } = await say(owner, 'I want both doors open')
+  const file = new BetterSqlite3(join(house.dataPath, 'hearth.sqlite'))
+  file.exec(
+    `UPDATE "message" SET "toolCalls" = json_set("toolCalls", '$[0].name', 'wipe_board') WHERE "toolCalls" IS NOT NULL AND "conversationId" = '${id}'`,
+  )
+  file.close()
+  const tablet = await ownTablet()
+  const typed = await say(tablet, 'no', id)
+  expect(typed.text).toContain('may not')
+  expect(typed.calls.map(({ name, status }) => [name, status])).toEqual([
+    ['wipe_board', 'asking'],
+    ['open_door', 'asking'],
+  ])
+  away()
+})
+
+test('much that an approved action answered does not weigh down its conversation', async () => {
+  const away = house.app.actions.add(
+    action({
+      name: 'read_meter',
+      description: 'Reads the meter',
+      input: z.strictObject({ length: z.number() }),
+      risk: 'high',
+      run: async ({ length }) => ({ output: 'The meter was read.', data: 'x'.repeat(length) }),
+    }),
+  )
+  for (const [words, length] of [
+    ['the meter long', 20_000],
+    ['the meter short', 10],
+  ] as const) {
+    model.call(words, 'read_meter', { length })
+    const { id, callId } = await say(owner, `Please read ${words}`)
+    await owner.api.chat.decide({ params: { id, callId }, body: { approve: true } })
+    const { messages } = await owner.api.chat.get({ params: { id } })
+    const [call] = messages.flatMap(({ toolCalls }) => toolCalls ?? [])
+    expect(call).toMatchObject({ status: 'done', output: 'The meter was read.' })
+    expect(call?.data).toBe(length > 16_000 ? undefined : 'x'.repeat(length))
+  }
+  away()
 })
 
 test('after a word beside the chat the model hears what came of it and ends its reply', async () => {

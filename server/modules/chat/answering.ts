@@ -116,6 +116,8 @@ export function createAnswering({ llm, grammar, recollection, texts, household, 
       return { model: 'grammar', aborted: false }
     }
     if (approve && waiting.length > 1) return plainly(grammar.say('decide_each'))
+    // of several, all or none
+    if (!waiting.every(({ name }) => tools.mayDecide(name, caller))) return plainly(grammar.say('may_not_decide'))
     try {
       if (!approve) {
         for (const { id } of waiting) await decisions.decide(caller, conversationId, id, false, signal)

@@ -3,6 +3,7 @@ import type { Caller } from '../../kit/caller.ts'
 import { conflict, forbidden, notFound } from '../../kit/errors.ts'
 import type { ToolCall } from './chat.contract.ts'
 import { type MessageRow, MessageTable } from './chat.table.ts'
+import { lightCall } from './light-call.ts'
 import type { Tools } from './tools.ts'
 
 /** What a call says whose doing was cut off by a stop of the server. */
@@ -67,7 +68,7 @@ export function createDecisions({ db, tools }: { db: Database; tools: Tools }) {
         return { ...call, status: 'declined', messageId }
       }
       const { call, messageId } = await claim(caller, conversationId, callId, { status: 'failed', output: INTERRUPTED })
-      const done = await tools.perform(call.name, call.params, { caller, origin: 'model', signal, conversationId }, call.id)
+      const done = lightCall(await tools.perform(call.name, call.params, { caller, origin: 'model', signal, conversationId }, call.id))
       await withCall(messageId, callId, done)
       return { ...done, messageId }
     },

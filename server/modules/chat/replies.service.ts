@@ -7,6 +7,7 @@ import type { Answered, Answering, Before, Question } from './answering.ts'
 import { chatMessageUser, type MessageSource, type ReplyHead, type ToolCall } from './chat.contract.ts'
 import { type ConversationRow, ConversationTable, type MessageRow, MessageTable } from './chat.table.ts'
 import type { ConversationsService } from './conversations.service.ts'
+import { lightCall } from './light-call.ts'
 import { titleOf } from './title.ts'
 
 export interface RepliesDeps {
@@ -45,8 +46,6 @@ class NothingToTell extends Error {}
 
 /** For so long a decision waits for the words about what came of it. */
 const TELL_MS = 45_000
-/** Characters, as JSON. */
-const MAX_CALL_DATA = 16_000
 
 export type RepliesService = ReturnType<typeof createRepliesService>
 
@@ -78,13 +77,6 @@ function standing(replaces: readonly MessageRow[]): Before | null {
     toolCalls: acted.flatMap(({ toolCalls }) => toolCalls ?? []),
     sources: acted.flatMap(({ sources }) => sources ?? []),
   }
-}
-
-/** A call without data that would weigh down every later reading of its conversation. */
-function light(call: ToolCall): ToolCall {
-  if (call.data === undefined || JSON.stringify(call.data).length <= MAX_CALL_DATA) return call
-  const { data: _, ...rest } = call
-  return rest
 }
 
 /** Replies, one at a time in each conversation. Every piece is on the disk before it is sent. */
@@ -150,7 +142,7 @@ export function createRepliesService({ db, conversations, answering, learnFrom, 
     const onCall = (call: ToolCall) =>
       db.write((tx) => {
         const others = (db.get(MessageTable, reply.id)?.toolCalls ?? []).filter(({ id }) => id !== call.id)
-        tx.update(MessageTable, reply.id, { toolCalls: [...others, light(call)] })
+        tx.update(MessageTable, reply.id, { toolCalls: [...others, lightCall(call)] })
       })
 
     try {
