@@ -78,6 +78,17 @@ test('what is another’s by what it says is no answer', async () => {
   expect(await answer(ben, 'what is my shoe size')).toContain('43')
 })
 
+test('a name that ends in s is no possessive of itself', async () => {
+  const { household, persons } = await family.owner.api.household.get()
+  const thomas = { displayName: 'Thomas', role: 'adult' as const, pronouns: '', aliases: [] }
+  await family.owner.api.household.replace({ body: { ...household, persons: [...persons, thomas] } })
+  await remember('Thomas put the spare key under the pot')
+  expect(await answer(ada, 'where is my spare key')).toContain('under the pot')
+  await remember("Thomas' hat size is 58")
+  expect(await answer(ada, 'what is my hat size')).toBeNull()
+  expect(await answer(ada, "what is Thomas' hat size")).toContain('58')
+})
+
 test('a question is understood without its apostrophe, in German by its word too', async () => {
   await remember('the keys are in the drawer')
   await remember('our plumber is Mr Finch')

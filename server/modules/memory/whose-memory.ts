@@ -21,7 +21,9 @@ export interface Whose {
 /** Tells whose something is, by the names of a household. */
 export function whoseMemory(persons: readonly Person[]): Whose {
   const called = persons.flatMap(({ id, displayName, aliases }) =>
-    [displayName, ...aliases].map((name) => ({ id, words: wordsOf(name).map(stem) })).filter(({ words }) => words.length > 0),
+    [displayName, ...aliases]
+      .map((name) => ({ id, plain: wordsOf(name).join(' '), words: wordsOf(name).map(stem) }))
+      .filter(({ words }) => words.length > 0),
   )
 
   /** Where each name stands in a text, as numbers of words. */
@@ -32,11 +34,12 @@ export function whoseMemory(persons: readonly Person[]): Whose {
     )
   }
 
-  /** Of whom it says that something is theirs: “Ben’s”, “bens”. */
+  /** Of whom it says that something is theirs: “Ben’s”, “Thomas’”, “bens”, but not “Thomas”. */
   function ownersIn(text: string): string[] {
-    const raw = text.slice(0, MAX_TEXT).match(/[\p{L}\p{M}\p{N}]+(?:['’]\p{L}+)?/gu) ?? []
-    const owning = raw.filter((word) => /['’]s?$|s$/iu.test(word)).join(' ; ')
-    return namesIn(owning).map(({ id }) => id)
+    const raw = text.slice(0, MAX_TEXT).match(/[\p{L}\p{M}\p{N}]+(?:['’]\p{L}*)?/gu) ?? []
+    const owning = raw.filter((word) => /['’]s$|s['’]$/iu.test(word)).join(' ; ')
+    const bare = new Set(raw.filter((word) => /[^'’]s$/iu.test(word)).map((word) => wordsOf(word.slice(0, -1)).join(' ')))
+    return [...namesIn(owning), ...called.filter(({ plain }) => bare.has(plain))].map(({ id }) => id)
   }
 
   return {
