@@ -22,6 +22,7 @@ test.each([
   ['remind me on 7 decmber to call', 'remind call 2026-12-07T08:00:00.000Z'],
   ['add judo to the calendar on tuesdy at 5pm', 'event_add judo 2026-11-24T16:00:00.000Z'],
   ['remind me 2moro at 9 to call', 'remind call 2026-11-22T08:00:00.000Z'],
+  ['remind me on wensday at 9 to call', 'remind call 2026-11-25T08:00:00.000Z'],
   ['wake me tommorow at 7', 'alarm_set  2026-11-22T06:00:00.000Z'],
   ['Erinnere mich dinstag um 9 an den Müll', 'remind Müll 2026-11-24T08:00:00.000Z'],
   ['Erinnere mich am Mitwoch um 9 an den Müll', 'remind Müll 2026-11-25T08:00:00.000Z'],
@@ -33,6 +34,12 @@ test.each([
   ['remind me to buy a sundae at 5', 'remind buy a sundae 2026-11-21T16:00:00.000Z'],
   ['remind me to call Sundy at 5', 'remind call Sundy 2026-11-21T16:00:00.000Z'],
   ['remind me to mail the match report at 5', 'remind mail the match report 2026-11-21T16:00:00.000Z'],
+  ['remind me to call marc 2 at 6', 'remind call marc 2 2026-11-21T17:00:00.000Z'],
+  ['remind me to buy 2 merch at 6', 'remind buy 2 merch 2026-11-21T17:00:00.000Z'],
+  ['remind me to visit augusta 7 at 6', 'remind visit augusta 7 2026-11-21T17:00:00.000Z'],
+  ['remind me to buy the 5 aprils at 6', 'remind buy the 5 aprils 2026-11-21T17:00:00.000Z'],
+  ['Erinnere mich an den Dienst um 17 Uhr', 'remind Dienst 2026-11-21T16:00:00.000Z'],
+  ['Trag den Dienst morgen um 8 in den Kalender ein', 'event_add den Dienst 2026-11-22T07:00:00.000Z'],
 ])('what only looks like a day is none: %s', (text, expected) =>
   expect(at(text, { names: { ...names, people: [{ id: 's', name: 'Sundy' }] } })).toBe(expected),
 )

@@ -1,8 +1,10 @@
 import type { Language } from './language.ts'
 import { fold, type Sentence } from './tokens.ts'
 
-/** How many letters of a word of this length may be wrong, so that it still is that word. */
-const slack = (length: number) => (length >= 8 ? 2 : 1)
+/** How many letters of a word may be wrong, so that it still is that day: `Dienst` is no `Dienstag`. */
+const slackOf = (word: string) => (day: string) => (day.length >= 8 && Math.abs(word.length - day.length) < 2 ? 2 : 1)
+/** The same for a month; `marc` and `aprils` are none. */
+const slackOfMonth = (word: string) => (month: string) => (month.startsWith(word) || word.startsWith(month) ? 0 : 1)
 const SHORTEST = 4
 const LONGEST = 12
 
@@ -38,14 +40,14 @@ export function createMisspeltDays({ words: { when, numbers, units, articles } }
   const dayBefore = new Set([...when.dayBefore, ...when.every].map(fold))
 
   /** The one day or month that a word nearly is. */
-  function nearest(word: string, among: Iterable<string>, most: (length: number) => number): string | null {
+  function nearest(word: string, among: Iterable<string>, most: (day: string) => number): string | null {
     if (word.length < SHORTEST || word.length > LONGEST || known.has(word)) return null
     const found: { day: string; wrong: number }[] = []
     for (const day of among) {
       const isBegunAlike = word[0] === day[0] || (word[0] === day[1] && word[1] === day[0])
       if (!isBegunAlike || Math.abs(word.length - day.length) > 2) continue
       const wrong = lettersWrong(word, day)
-      if (wrong <= most(day.length)) found.push({ day, wrong })
+      if (wrong <= most(day)) found.push({ day, wrong })
     }
     const least = Math.min(...found.map(({ wrong }) => wrong))
     const best = found.filter(({ wrong }) => wrong === least)
@@ -57,10 +59,10 @@ export function createMisspeltDays({ words: { when, numbers, units, articles } }
   function meant(said: readonly string[], at: number): string | null {
     const [last, word = '', next] = [said[at - 1], said[at], said[at + 1]]
     const isMonth = [last, said[at - 2], next].some((beside, place) => isNumber(beside) && (place !== 1 || !isNumber(last)))
-    const month = isMonth ? nearest(word, months, slack) : null
+    const month = isMonth ? nearest(word, months, slackOfMonth(word)) : null
     if (month) return month
     const mayStand = at === 0 || next === undefined || before.has(last ?? '') || before.has(next) || isNumber(next)
-    return mayStand ? nearest(word, days, slack) : null
+    return mayStand ? nearest(word, days, slackOf(word)) : null
   }
 
   return {
