@@ -74,6 +74,29 @@ test('a reminder goes by its name, and no memory in its place', async () => {
   expect(await known()).toContain('the oven is a Miele')
 })
 
+test('without its name only a reminder of who speaks goes, and another’s only after a yes', async () => {
+  const [ada, ben, tablet] = [talk(family.ada), talk(family.ben), talk(family.shared)]
+  for (const { id } of await family.ada.api.todos.list({ query: { status: 'open' } })) await family.ada.api.todos.remove({ params: { id } })
+  await ada('add a to-do to pay the taxes')
+  const plain = await open()
+  expect(plain).toHaveLength(1)
+  for (const say of [ada, ben, tablet]) await say('delete my reminder')
+  expect(await open()).toEqual(plain)
+  await ada('remind me to prune roses tomorrow at 9')
+  expect(await ben('delete my reminder')).toBe('You have no reminders.')
+  expect(await ben('lösche die Erinnerung')).toBe('Du hast keine Erinnerungen.')
+  expect(await tablet('cancel my reminder')).toMatch(/^Which reminder\?/)
+  expect(await ben('cancel the reminder to prune roses')).toMatch(/^This is a reminder of Ada: prune roses, tomorrow at .* yes or no\.$/)
+  expect(await ben('no')).toContain('leave')
+  expect(await tablet('cancel the reminder to prune roses')).toContain('a reminder of Ada')
+  expect(await open()).toContain('prune roses')
+  await tablet('yes')
+  expect(await open()).toEqual(plain)
+  await ada('remind me to prune roses tomorrow at 9')
+  expect(await ada('delete my reminder')).toMatch(/^I took out the reminder: prune roses/)
+  expect(await open()).toEqual(plain)
+})
+
 test('a time said after a to-do without one is when it reminds', async () => {
   const say = talk(family.ada)
   expect(await say('remind me to call the bank')).toContain('tell me when')

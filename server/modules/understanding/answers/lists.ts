@@ -75,17 +75,25 @@ function meant(wanted: string, todos: readonly Todo[]): Todo[] {
   return near ? [near] : holding
 }
 
-/** The speaker’s own reminders first, then others’, then what is to be done without a time. */
+/** The speaker’s own reminders first; by their titles then others’, which is asked about, and what is to be done without a time. */
 async function removeReminder({ title }: Slots, help: AnswerHelp): Promise<string> {
-  const { speech, run } = help
+  const { speech, run, speaker, household } = help
   const wanted = text(title)
-  for (const params of [{ mine: true, reminders: true }, { reminders: true }, { list: PLAIN }]) {
+  if (wanted === '' && !speaker) return speech.say('reminder_name_it')
+  const own = speaker ? [{ mine: true, reminders: true }] : []
+  for (const params of wanted === '' ? own : [...own, { reminders: true }, { list: PLAIN }]) {
     const { items } = await find(params, help)
     const found = wanted === '' ? items : meant(wanted, items)
     const [one, ...others] = found
     if (!one) continue
     if (others.length > 0)
       return speech.say('which_reminder', { items: speech.either(found.slice(0, MOST_SAID).map((todo) => withTime(todo, help))) })
+    const other = one.personId === speaker?.id ? undefined : household.persons.find(({ id }) => id === one.personId)
+    if (other) {
+      const question = speech.say('reminder_of_other', { name: other.displayName, title: withTime(one, help) })
+      help.ask('remove_todo', { id: one.id }, one.title, question)
+      return question
+    }
     await run('remove_todo', { id: one.id }, NONE)
     const said = speech.say(one.remindAt ? 'reminder_removed' : 'reminder_removed_untimed', { title: withTime(one, help) })
     return `${said} ${speech.say('can_undo')}`
