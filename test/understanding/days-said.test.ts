@@ -86,3 +86,34 @@ test.each([
   ['remind me to pay rent at the weekend', 'remind pay rent 2026-11-28T08:00:00.000Z'],
   ['remind me to water plants on weekends at 9', 'remind water plants 2026-11-22T08:00:00.000Z FREQ=WEEKLY;BYDAY=SA,SU'],
 ])('what is understood is done: %s', (text, expected) => expect(at(text)).toBe(expected))
+
+test.each([
+  ['remind me tomorrow at 8 for 5 days to take pills', 'remind take pills 2026-11-22T07:00:00.000Z FREQ=DAILY;UNTIL=20261126'],
+  ['wake me up at 7 for 3 days', 'alarm_set  2026-11-22T06:00:00.000Z FREQ=DAILY;UNTIL=20261124'],
+  ['set an alarm for 7 for two weeks', 'alarm_set  2026-11-22T06:00:00.000Z FREQ=DAILY;UNTIL=20261205'],
+  ['remind me tomorrow at 8 for 2 hours to breathe', 'remind breathe 2026-11-22T07:00:00.000Z'],
+])('what is said for some days is on each of them: %s', (text, expected) => expect(at(text)).toBe(expected))
+
+test.each([
+  ['add camp to the calendar every monday for two days', '2026-11-24T23:00:00.000Z', 'FREQ=WEEKLY;BYDAY=MO'],
+  ['add camp to the calendar every monday at 9 for two days', '2026-11-25T08:00:00.000Z', 'FREQ=WEEKLY;BYDAY=MO'],
+  ['add gym to the calendar every monday at 6pm for two hours', '2026-11-23T19:00:00.000Z', 'FREQ=WEEKLY;BYDAY=MO'],
+  ['add gym to the calendar every monday at 6pm for two weeks', undefined, 'FREQ=WEEKLY;BYDAY=MO;UNTIL=20261206'],
+])('what is said for less than it takes to come again is its length: %s', (text, endAt, recurrence) =>
+  expect(understand(text)).toMatchObject({ intent: 'event_add', slots: { recurrence, ...(endAt && { endAt }) } }),
+)
+
+test('how long it takes is not lost where an event is moved', () =>
+  expect(understand('move the dentist to friday for 2 hours')?.intent).not.toBe('event_move'))
+
+test.each([
+  'remind me every day for 99999999 years to drink',
+  'wake me up at 7 for 99999999 years',
+  'add party to the calendar on 5 december at 5pm for 999999999999999 hours',
+  'add party to the calendar on 5 december at 5pm for 100000 years',
+])('what would end when nothing can is not put down: %s', (text) => {
+  const { recurrence = '', endAt, startAt } = understand(text)?.slots ?? {}
+  expect(recurrence).not.toContain('Invalid')
+  expect(endAt).toBeUndefined()
+  expect(startAt).toBeUndefined()
+})

@@ -130,11 +130,11 @@ function eventRemove(slots: Slots, help: SlotHelp): Slots | null {
 
 const two = (value: number) => String(value).padStart(2, '0')
 
-/** To which day or time of day; what was not said stays. */
+/** To which day or time of day; what was not said stays, and how long it lasts always does. */
 function eventMove(slots: Slots, help: SlotHelp): Slots | null {
   const { when, ...rest } = slots
-  const { day, clock, partOfDay, recurrence, inTime } = (when ?? {}) as When
-  if (recurrence || inTime || (!day && !clock && partOfDay === undefined)) return null
+  const { day, clock, partOfDay, recurrence, inTime, lasts } = (when ?? {}) as When
+  if (recurrence || inTime || lasts || (!day && !clock && partOfDay === undefined)) return null
   const decided = moment(slots, help, 'event')
   if (!decided) return null
   const isTimed = clock !== undefined || partOfDay !== undefined
