@@ -33,10 +33,13 @@ function valueWords(value: unknown): string {
   return JSON.stringify(value)
 }
 
-/** The parameters of a call as lines of a list, without what says nothing, such as bare ids; what is nested is written as JSON. */
-export function callDetails(params: unknown): [name: string, value: string][] {
+/**
+ * The parameters of a call as lines of a list, without what says nothing, such as bare ids where something else tells what is meant; what is
+ * nested is written as JSON.
+ */
+export function callDetails(params: unknown, { ids = false } = {}): [name: string, value: string][] {
   if (typeof params !== 'object' || params === null) return []
   return Object.entries(params)
-    .filter(([, value]) => !isEmpty(value) && !(typeof value === 'string' && UUID.test(value)))
+    .filter(([, value]) => !isEmpty(value) && (ids || !(typeof value === 'string' && UUID.test(value))))
     .map(([name, value]) => [nameWords(name), valueWords(value)])
 }

@@ -2,9 +2,13 @@
 export const language = 'en'
 
 /** For dates: the names of days and months in the language of the text, their order and the clock as where the reader lives. */
-export const dateLocale = (reader: string = navigator.language): string => {
-  const { region } = new Intl.Locale(reader).maximize()
-  return region ? `${language}-${region}` : language
+export function dateLocale(reader: string = navigator.language): string {
+  try {
+    const { region } = new Intl.Locale(reader).maximize()
+    return region ? `${language}-${region}` : language
+  } catch {
+    return language // a system without a locale says "C", or "en-US@posix"
+  }
 }
 
 const MINUTE = 60

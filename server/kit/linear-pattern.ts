@@ -24,7 +24,7 @@ export interface LinearPattern {
 /** Of the machine of one pattern, repetitions written out. */
 const MAX_SIZE = 4_000
 const MAX_LOOKS = 6
-/** Of what is remembered of a pattern, so that it is not worked out again. */
+/** Of what is remembered of a pattern, so that it is not worked out again; with more it begins anew at the next text. */
 const MAX_KNOWN_OPS = 20_000
 const MAX_KNOWN_POINTS = 2_000
 /**
@@ -138,7 +138,7 @@ const EDGE_TRUE: Record<PatternEdge, (place: number) => boolean> = {
 
 /** Walks through a program in all ways at once, remembering what it found out. */
 function createWalker({ ops, start }: Program, fits: (sign: number, atom: number) => boolean) {
-  let known = new Map<string, Stand>()
+  const known = new Map<string, Stand>()
   let knownOps = 0
   const seen = new Int32Array(ops.length)
   let round = 0
@@ -148,10 +148,6 @@ function createWalker({ ops, start }: Program, fits: (sign: number, atom: number
     const stand = known.get(name) ?? { at, ways: new Map(), inside: [] }
     if (!known.has(name)) {
       knownOps += at.length + 1
-      if (knownOps > MAX_KNOWN_OPS) {
-        known = new Map()
-        knownOps = at.length + 1
-      }
       known.set(name, stand)
     }
     return stand
@@ -184,6 +180,7 @@ function createWalker({ ops, start }: Program, fits: (sign: number, atom: number
 
   return {
     begin: standOf([]),
+    known: () => knownOps,
     step(stand: Stand, sign: number, place: number, steps: Steps, cost: number): Way {
       const key = ((sign + 1) << (EDGE_BITS + MAX_LOOKS)) | place
       let way = stand.ways.get(key)
@@ -277,14 +274,16 @@ export function linearPattern(pattern: string): LinearPattern | null {
   return {
     size: ops,
     test(text, steps) {
-      if (!machine) steps.left -= ops * COST.build
-      machine ??= createMachine(tree)
-      return machine(text, steps)
+      if (!machine || machine.known() > MAX_KNOWN_OPS) {
+        steps.left -= ops * COST.build
+        machine = createMachine(tree)
+      }
+      return machine.test(text, steps)
     },
   }
 }
 
-function createMachine({ root, atoms }: PatternTree): LinearPattern['test'] {
+function createMachine({ root, atoms }: PatternTree): Pick<LinearPattern, 'test'> & { known(): number } {
   const compiled = compile(root)
   const signsIn = createSigns(atoms)
   const main = createWalker(compiled.main, signsIn.fits)
@@ -350,5 +349,9 @@ function createMachine({ root, atoms }: PatternTree): LinearPattern['test'] {
   const hasPlaces = compiled.main.ops.some(
     (op) => op.kind === 'look' || (op.kind === 'edge' && (op.edge === 'word' || op.edge === 'no-word')),
   )
-  return hasPlaces ? testByPlaces : testBySigns
+  const walkers = [main, ...looks.map(({ walker }) => walker)]
+  return {
+    test: hasPlaces ? testByPlaces : testBySigns,
+    known: () => walkers.reduce((sum, { known }) => sum + known(), 0),
+  }
 }

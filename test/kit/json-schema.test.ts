@@ -151,6 +151,12 @@ test('what would take for ever is given up and is a fault', () => {
   expect(compileSchema({ $ref: '#' })({})).toEqual(tooMuch)
 })
 
+test('of very many faults not each is noted', () => {
+  const check = compileSchema({ items: { type: 'string' } })
+  expect(check(Array.from({ length: 1_000 }, (_, at) => at))).toHaveLength(20)
+  expect(check(Array.from({ length: 2_000_000 }, (_, at) => at))).toEqual([{ path: 'body', message: 'is too much to be checked' }])
+})
+
 test('names that JavaScript knows are ordinary names', () => {
   const check = compileSchema({
     properties: { constructor: { type: 'string' }, toString: { type: 'string' } },

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import { linearPattern, OutOfSteps } from '../../server/kit/linear-pattern.ts'
 
@@ -119,4 +121,24 @@ test.each([
 ])('one that needs too many steps all the same is given up: %s', (pattern, text) => {
   const steps = { left: 200_000 }
   expect(() => linearPattern(pattern)?.test(text, steps)).toThrow(OutOfSteps)
+})
+
+test('what is remembered of a pattern does not grow with the texts', () => {
+  const linear = linearPattern('a.{400}b')
+  const used = () => {
+    globalThis.gc?.()
+    return process.memoryUsage().heapUsed
+  }
+  setFlagsFromString('--expose-gc')
+  globalThis.gc ??= runInNewContext('gc') as typeof globalThis.gc
+  const before = used()
+  const text = (seed: number) => Array.from({ length: 3_000 }, (_, at) => ((at * seed * 7919) % 13 < 5 ? 'a' : 'c')).join('')
+  for (let seed = 1; seed <= 500; seed += 1) {
+    try {
+      linear?.test(text(seed), { left: 200_000 })
+    } catch (error) {
+      expect(error).toBeInstanceOf(OutOfSteps)
+    }
+  }
+  expect((used() - before) / 2 ** 20).toBeLessThan(30)
 })

@@ -37,6 +37,12 @@ test('what an action was given is said as a person reads it', () => {
   expect([said.get('All'), said.get('Mine'), said.get('Minutes'), said.get('Body')]).toEqual(['yes', 'no', '3', '{"deep":1}'])
 })
 
+test('where nothing else tells what is meant, its id is shown', () => {
+  const id = '0b0f4d0e-6a3c-4f6e-9d59-2f1f9f1b9d11'
+  expect(callDetails({ id })).toEqual([])
+  expect(callDetails({ id }, { ids: true })).toEqual([['Id', id]])
+})
+
 test.each([null, undefined, 'text', 3])('%j has no details', (params) => {
   expect(callDetails(params)).toEqual([])
 })

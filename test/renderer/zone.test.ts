@@ -46,6 +46,7 @@ test.each([
 test('dates are written in the language of the text, ordered as where the reader lives', () => {
   const written = (reader: string) => new Intl.DateTimeFormat(dateLocale(reader), { dateStyle: 'full', timeStyle: 'short' }).format(0)
   expect([dateLocale('de-DE'), dateLocale('fr'), dateLocale('en-GB')]).toEqual(['en-DE', 'en-FR', 'en-GB'])
+  expect([dateLocale('C'), dateLocale('en-US@posix')]).toEqual(['en', 'en'])
   expect(written('de-DE')).toMatch(/^Thursday,? 1 January 1970/)
   expect(written('en-US')).toMatch(/^Thursday, January 1, 1970/)
 })

@@ -76,8 +76,12 @@ export class TodoForm {
     return title.trim() !== '' && named && (!remindAt.on || (remindAt.day !== '' && remindAt.time !== ''))
   }
 
-  /** The rule is written out for the day on which it begins. */
-  sent({ recurrence, ...rest }: Partial<TodoBody>, { dueAt }: TodoValues): Sent {
-    return recurrence ? { ...rest, recurrence: writeRepeat(recurrence, dueAt.day || this.#today, this.#zone, false) } : rest
+  /** What is sent of what was changed of `todo`, or of a new one. The rule stays as it is where it means the same for the new day. */
+  sent({ recurrence, ...rest }: Partial<TodoBody>, values: TodoValues, todo: Todo | null): Sent {
+    const day = values.dueAt.day || this.#today
+    const repeat = values.recurrence
+    const fits = !todo?.recurrence || readRepeat(todo.recurrence, day, this.#zone).kind === repeat.kind
+    const isWritten = recurrence !== undefined || (!fits && repeat.kind !== 'other')
+    return isWritten ? { ...rest, recurrence: writeRepeat(repeat, day, this.#zone, false) } : rest
   }
 }

@@ -32,6 +32,15 @@ const wordsOf = (text: string): Set<string> =>
 /** An action in words: its name and what its author says of it. */
 export const textOfAction = ({ name, description }: Action): string => `${name.replaceAll(/[._-]/g, ' ')}. ${description}`
 
+/** Words of an action's name, and of all that its author wrote, worked out once. */
+const written = new WeakMap<Action, { name: ReadonlySet<string>; all: ReadonlySet<string> }>()
+
+export function wordsOfAction(action: Action): { name: ReadonlySet<string>; all: ReadonlySet<string> } {
+  const known = written.get(action) ?? { name: wordsOf(action.name.replaceAll(/[._-]/g, ' ')), all: wordsOf(textOfAction(action)) }
+  written.set(action, known)
+  return known
+}
+
 interface Ranked {
   action: Action
   score: number
@@ -40,11 +49,11 @@ interface Ranked {
 /** Words of a request weigh the more the fewer actions speak of them; a word of the name counts double, a likeness in meaning besides. */
 function rank(actions: readonly Action[], text: string, hints: ChoiceHints): Ranked[] {
   const asked = wordsOf(text)
-  const known = actions.map((action) => ({
-    action,
-    name: wordsOf(action.name.replaceAll(/[._-]/g, ' ')),
-    all: wordsOf(`${textOfAction(action)} ${hints.words(action).join(' ')}`),
-  }))
+  const known = actions.map((action) => {
+    const { name, all } = wordsOfAction(action)
+    const further = wordsOf(hints.words(action).join(' '))
+    return { action, name, all: further.size === 0 ? all : new Set([...all, ...further]) }
+  })
   const weights = new Map(
     [...asked].map((word) => [word, Math.log(1 + known.length / (1 + known.filter(({ all }) => all.has(word)).length))]),
   )

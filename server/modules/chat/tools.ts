@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { type Action, type ActionCall, type ActionRegistry, mayRun } from '../../kit/actions.ts'
 import type { Caller } from '../../kit/caller.ts'
 import { AppError } from '../../kit/errors.ts'
+import { createPace } from '../../kit/pace.ts'
 import type { Embedder } from '../memory/embedder.ts'
 import type { LlmFunction } from '../models/llm.ts'
 import type { ToolCall } from './chat.contract.ts'
-import { type ChoiceHints, chooseTools, textOfAction } from './tool-choice.ts'
+import { type ChoiceHints, chooseTools, textOfAction, wordsOfAction } from './tool-choice.ts'
 
 const MAX_CONVERSATIONS = 200
 /** Of what an action answered, as the model reads it. */
@@ -45,7 +46,8 @@ export interface ToolsDeps {
   onFault?(error: unknown): void
 }
 
-const MOST_MEANINGS = 2_000
+/** More than all tool servers may offer together. */
+const MOST_MEANINGS = 8_192
 const MAX_REQUEST = 2_000
 
 /** What functions are wanted for. */
@@ -71,6 +73,7 @@ function standingResult(call: ToolCall) {
 
 /** The registry as functions of a language model. */
 export function createTools({ actions, embedder, wordsFor = () => [], onFault = () => undefined }: ToolsDeps) {
+  const pace = createPace()
   /** What actions mean, by the text that says it. */
   const meanings = new Map<string, Float32Array>()
 
@@ -160,6 +163,10 @@ export function createTools({ actions, embedder, wordsFor = () => [], onFault = 
       const { conversationId, text, call, standing = [] } = request
       const before = new Set([...(offered.get(conversationId) ?? []), ...standing.map(({ name }) => name)])
       const offerable = actions.list(call.caller)
+      for (const action of offerable) {
+        await pace()
+        wordsOfAction(action)
+      }
       const chosen = chooseTools(offerable, text.slice(0, MAX_REQUEST), before, { hints: await hintsFor(text, offerable) })
       remember(conversationId, chosen)
       let begun = 0

@@ -30,7 +30,7 @@ export const CompletionRequest = z.looseObject({
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
   temperature: z.number().min(0).max(2).nullish(),
   stop: z
-    .union([z.string(), z.array(z.string().max(500)).max(16)])
+    .union([z.string().max(500), z.array(z.string().max(500)).max(16)])
     .nullish()
     .describe('The reply ends before the first of these.'),
   max_tokens: z.number().int().min(1).max(100_000).nullish(),
