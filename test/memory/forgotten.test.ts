@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Caller } from '../../server/kit/caller.ts'
+import { createForgotten } from '../../server/modules/memory/forgotten.ts'
 import type { Chunk } from '../../server/modules/memory/memory.contract.ts'
 import { runAs } from '../support/action-calls.ts'
 import { type Family, startFamily } from './family.ts'
@@ -40,6 +42,89 @@ test('what a person wants erased does not come back', async () => {
   await ada('forget', { chunkId: id })
   await family.ada.api.memory.erasePerson({ params: { id: family.ids.ada }, query: {} })
   await expect(ada('remember_again', { chunkId: id })).rejects.toMatchObject({ status: 404 })
+})
+
+test('what comes back while a person’s memory is being erased does not stay', async () => {
+  const erase = () => family.ada.api.memory.erasePerson({ params: { id: family.ids.ada }, query: {} })
+  const bed = await remember('my diary is under the bed')
+  await ada('forget', { chunkId: bed.id })
+  await Promise.allSettled([ada('remember_again', { chunkId: bed.id }), erase()])
+  expect((await family.ada.api.memory.chunks({ query: {} })).chunks.map(({ content }) => content)).not.toContain(bed.content)
+  await expect(ada('remember_again', { chunkId: bed.id })).rejects.toMatchObject({ status: 404 })
+})
+
+const nothing = () => undefined
+
+/** Forgetting, with every step of it held up until it is let go on. */
+function heldUp(chunk: Chunk) {
+  const steps: { done(): void; fails(): void }[] = []
+  const step = (check: () => void = nothing) =>
+    new Promise<void>((resolve, reject) => steps.push({ done: () => resolve(), fails: () => reject(new Error('full')) })).then(check)
+  const forgotten = createForgotten({
+    chunks: {
+      get: () => chunk,
+      history: () => [],
+      remove: () => step().then(() => 0),
+      keepAgain: (_chunk, _earlier, check) => step(check),
+    },
+    notes: { contradictedSince: () => null },
+  })
+  return { forgotten, step: () => steps.shift() }
+}
+
+test('what a person wants erased while it is being forgotten or brought back is gone for good', async () => {
+  const chunk = await remember('my letters are in the attic')
+  const caller: Caller = {
+    kind: 'device',
+    scope: 'member',
+    deviceId: family.ada.id,
+    userId: family.ids.ada,
+    personId: family.ids.ada,
+    sessionId: randomUUID(),
+    via: 'bearer',
+  }
+  const { forgotten, step } = heldUp(chunk)
+  const gone = { status: 404 }
+  const forget = async (meanwhile: () => void) => {
+    const forgetting = forgotten.forget(caller, chunk.id)
+    meanwhile()
+    step()?.done()
+    return (await forgetting).canUndo
+  }
+  const drop = () => forgotten.drop(family.ids.ada)
+  expect(await forget(drop)).toBe(false)
+  await expect(forgotten.restore(caller, chunk.id)).rejects.toMatchObject(gone)
+  for (const end of ['done', 'fails'] as const) {
+    expect(await forget(nothing)).toBe(true)
+    const restoring = forgotten.restore(caller, chunk.id)
+    drop()
+    step()?.[end]()
+    await expect(restoring, end).rejects.toThrow()
+    await expect(forgotten.restore(caller, chunk.id), end).rejects.toMatchObject(gone)
+  }
+  expect(await forget(nothing)).toBe(true)
+  const restoring = forgotten.restore(caller, chunk.id)
+  step()?.fails()
+  await expect(restoring).rejects.toThrow('full')
+  const again = forgotten.restore(caller, chunk.id)
+  step()?.done()
+  expect(await again).toBe(chunk)
+  await ada('forget', { chunkId: chunk.id })
+})
+
+test('what was said otherwise meanwhile keeps what was forgotten from coming back, until that is forgotten too', async () => {
+  const older = await remember('the gate code is 1111')
+  await ada('forget', { chunkId: older.id })
+  const newer = await remember('the gate code is 2222')
+  await expect(ada('remember_again', { chunkId: older.id })).rejects.toMatchObject({
+    status: 409,
+    message: 'I was told otherwise since, so that stays forgotten. I know now: the gate code is 2222',
+  })
+  expect(await answer(ada, 'what is the gate code')).toContain('2222')
+  await ada('forget', { chunkId: newer.id })
+  await ada('remember_again', { chunkId: older.id })
+  expect(await answer(ada, 'what is the gate code')).toContain('1111')
+  await ada('forget', { chunkId: older.id })
 })
 
 test('all that is clearly about something is found at once, newest first', async () => {

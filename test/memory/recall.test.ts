@@ -65,6 +65,31 @@ test('a model replaces nothing that a person pinned or keeps in mind; people do'
   expect(await before()).not.toBeNull()
 })
 
+test('what a person wrote stays beside what a model or a program says otherwise', async () => {
+  const { chunk } = await add(family.ada, 'The heating engineer is Mr Krause')
+  for (const [origin, name] of [
+    ['model', 'Mrs Blum'],
+    ['mcp', 'Ms Sommer'],
+  ] as const) {
+    const ask = runAs(family.house, { deviceId: family.ada.id, personId: family.ids.ada, origin })
+    expect((await ask('remember', { content: `The heating engineer is ${name}` })).output, origin).not.toContain('Before')
+    expect((await family.ada.api.memory.chunk({ params: { id: chunk.id } })).supersededById, origin).toBeNull()
+  }
+  const learned = await add(family.ada, 'The window cleaner is Mr Krause', { source: 'chat_extract' })
+  const model = runAs(family.house, { deviceId: family.ada.id, personId: family.ids.ada, origin: 'model' })
+  await model('remember', { content: 'The window cleaner is Mrs Blum' })
+  expect((await family.ada.api.memory.chunk({ params: { id: learned.chunk.id } })).supersededById).not.toBeNull()
+})
+
+test('nobody is led to another’s conversation by what is recalled', async () => {
+  const response = await family.ben.api.chat.send({ body: { message: 'remember that the cellar lamp is broken' } })
+  await response.text()
+  const found = async (ask: typeof ada) =>
+    (await recall(ask, 'the cellar lamp')).chunks.filter(({ content }) => content.includes('cellar lamp'))
+  expect(await found(ben)).toMatchObject([{ conversationId: expect.any(String), messageId: expect.any(String) }])
+  expect(await found(ada)).toMatchObject([{ conversationId: null, messageId: null }])
+})
+
 test('a note with wide gaps is read at once', async () => {
   const began = performance.now()
   await ada('remember', { content: `the garage code is${' '.repeat(10_000)}x y` })

@@ -351,10 +351,11 @@ export function createChunksService({ db, events, household, vectors, resourcesP
       return 0
     },
 
-    /** Keeps again what was removed, with its history (nearest first), under the ids it had. */
-    async keepAgain(chunk: Chunk, earlier: readonly Chunk[]): Promise<void> {
+    /** Keeps again what was removed, with its history (nearest first), under the ids it had, unless `check` throws in the same write. */
+    async keepAgain(chunk: Chunk, earlier: readonly Chunk[], check: () => void): Promise<void> {
       const embedded = await vectors.embed(chunk)
       await db.write((tx) => {
+        check()
         for (const each of earlier.toReversed()) tx.insert(ChunkTable, { ...each, seq: null, embeddingModel: '' })
         tx.insert(ChunkTable, { ...chunk, seq: null, embeddingModel: vectors.modelOf(embedded) })
         vectors.put(tx, seqOf(chunk.id), chunk.personId, embedded)

@@ -3,6 +3,7 @@ import { type Action, action } from '../../kit/actions.ts'
 import type { Caller } from '../../kit/caller.ts'
 import type { ChunksService } from './chunks.service.ts'
 import type { Forgotten } from './forgotten.ts'
+import type { Chunk } from './memory.contract.ts'
 import type { NoteKeeper } from './notes.ts'
 import type { RecollectionService } from './recollection.ts'
 
@@ -11,6 +12,8 @@ interface MemoryActionsDeps {
   forgotten: Forgotten
   notes: NoteKeeper
   recollection: RecollectionService
+  /** The same chunks as the caller may know them. */
+  seenBy(caller: Caller, chunks: readonly Chunk[]): Chunk[]
 }
 
 const FIRST_PERSON = /(^|[^\p{L}])(i|me|my|mine|myself|ich|mich|mir|mein\p{L}{0,2})([^\p{L}]|$)/iu
@@ -32,7 +35,7 @@ function alsoForgotten(title: string, earlier: number): string {
 }
 
 /** What can be done with memory by saying so. */
-export function memoryActions({ chunks, forgotten, notes, recollection }: MemoryActionsDeps): Action[] {
+export function memoryActions({ chunks, forgotten, notes, recollection, seenBy }: MemoryActionsDeps): Action[] {
   return [
     action({
       name: 'remember',
@@ -52,7 +55,7 @@ export function memoryActions({ chunks, forgotten, notes, recollection }: Memory
           personId,
           conversationId,
           messageId,
-          sparesKept: origin === 'model' || origin === 'mcp',
+          sparesWritten: origin === 'model' || origin === 'mcp',
         })
         const before = replaced ? `${stopBehind(chunk.title)}Before, it was: ${replaced.content}` : ''
         // on a shared device nobody knows who “my” is
@@ -60,7 +63,10 @@ export function memoryActions({ chunks, forgotten, notes, recollection }: Memory
           caller.personId === null && forWhom === undefined && FIRST_PERSON.test(text)
             ? `${stopBehind(`${chunk.title}${before}`)}${NOBODYS}`
             : ''
-        return { output: `I will remember that ${whose(personId)}: ${chunk.title}${before}${nobodys}`, data: { chunk } }
+        return {
+          output: `I will remember that ${whose(personId)}: ${chunk.title}${before}${nobodys}`,
+          data: { chunk: seenBy(caller, [chunk])[0] },
+        }
       },
     }),
     action({
@@ -78,7 +84,10 @@ export function memoryActions({ chunks, forgotten, notes, recollection }: Memory
       async run({ query, limit, purpose }, { caller }) {
         const recalled = await recollection.recall(caller, query, limit, purpose)
         const listed = purpose && purpose !== 'answer' ? recalled.chunks.map(({ title }) => title).join('\n') : ''
-        return { output: recalled.answer ?? (listed || 'I know nothing about that.'), data: recalled }
+        return {
+          output: recalled.answer ?? (listed || 'I know nothing about that.'),
+          data: { ...recalled, chunks: seenBy(caller, recalled.chunks) },
+        }
       },
     }),
     action({

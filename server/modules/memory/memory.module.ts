@@ -53,7 +53,7 @@ export function createMemory({ db, events, household, dataPath, resourcesPath, d
   const onFault = (err: unknown) => log.warn({ err }, 'the word vectors cannot be read; memory is found by its words alone')
   const chunks = createChunksService({ db, events, household, vectors, resourcesPath, onFault })
   const notes = createNoteKeeper({ db, chunks })
-  const forgotten = createForgotten({ chunks })
+  const forgotten = createForgotten({ chunks, notes })
   function tellerIn(conversationId: string) {
     const conversation = db.get(ConversationTable, conversationId)
     if (!conversation) return null
@@ -65,7 +65,9 @@ export function createMemory({ db, events, household, dataPath, resourcesPath, d
     ...chunks,
     async erase(personId: string) {
       forgotten.drop(personId)
-      return chunks.erase(personId)
+      const erased = await chunks.erase(personId)
+      forgotten.drop(personId)
+      return erased
     },
   }
   const erasure = createPersonErasure({ db, household, chunks: erasable })
@@ -119,7 +121,7 @@ export function createMemory({ db, events, household, dataPath, resourcesPath, d
         erasePerson: ({ params, query }, { caller }) => erasure.erase(caller, params.id, query),
       }),
     ],
-    actions: memoryActions({ chunks, forgotten, notes, recollection }),
+    actions: memoryActions({ chunks, forgotten, notes, recollection, seenBy }),
     start: vectors.start,
     stop: vectors.stop,
   }
