@@ -273,6 +273,20 @@ export function createWhens(whole: Language, numbers: NumberReader, durations: D
     return date ? { end: from + 1, value: { day: dayOf(date) } } : null
   }
 
+  const isMonth = (word: string) => word.length > 2 && when.months.some((month) => fold(month).startsWith(word))
+
+  /** The text without hours that would be taken for days of the month behind them: `at 8 until 24 December`. */
+  function withoutHours({ text, tokens }: Sentence): string {
+    let rest = text
+    for (const [at, { word, start, end }] of tokens.entries()) {
+      const last = tokens[at - 1]?.word ?? ''
+      if (!/^\d{1,2}$/.test(word) || !before.has(last) || dayBefore.has(last) || !untilDay.has(tokens[at + 1]?.word ?? '')) continue
+      if (tokens.slice(at + 2, at + 6).some((token) => isMonth(token.word)))
+        rest = rest.slice(0, start) + ' '.repeat(end - start) + rest.slice(end)
+    }
+    return rest
+  }
+
   return {
     /**
      * Finds the points in time of a sentence from a word on, the longest first; `names` are words that are no misspelt days. No date is
@@ -293,10 +307,11 @@ export function createWhens(whole: Language, numbers: NumberReader, durations: D
         return found.get(from) ?? []
       }
 
-      function chronoSpans({ text, tokens }: Sentence): Map<number, WhenSpan[]> {
+      function chronoSpans(sentence: Sentence): Map<number, WhenSpan[]> {
+        const { tokens } = sentence
         const found = new Map<number, WhenSpan[]>()
         const local = new Date(now.year, now.month - 1, now.day, now.hour, now.minute, now.second)
-        for (const { at, date } of findDates(language, text, local, isMonthFirst)) {
+        for (const { at, date } of findDates(language, withoutHours(sentence), local, isMonthFirst)) {
           const start = tokens.findIndex((token) => token.start >= at)
           const stop = at + date.text.length
           const behind = tokens.findIndex((token) => token.start >= stop)
