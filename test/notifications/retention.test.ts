@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { type Database, openDatabase } from '../../server/db/database.ts'
 import { migrations } from '../../server/db/migrations/all.ts'
 import { createLog } from '../../server/kit/log.ts'
+import { HouseholdTable, type PersonRow, PersonTable } from '../../server/modules/household/household.table.ts'
 import { NotificationTable } from '../../server/modules/notifications/notifications.table.ts'
 import { createRetention } from '../../server/modules/notifications/retention.ts'
 import { tables } from '../../server/tables.ts'
@@ -34,13 +35,13 @@ afterEach(async () => {
 })
 
 /** Notifications of so many days ago, oldest first. */
-async function fill(daysAgo: number[]): Promise<void> {
+async function fill(daysAgo: number[], deviceId = 'd'): Promise<void> {
   await db.write((tx) => {
     for (const [at, days] of daysAgo.entries()) {
       const createdAt = new Date(Date.now() - days * DAY_MS).toISOString()
       const times = { sentAt: null, deliveredAt: null, readAt: null, attemptAt: null, pushedAt: null }
       const nothing = { category: null, dedupeKey: null, urgent: false, pushTries: 0, ...times }
-      const row = { id: `n${at}`, seq: at + 1, title: '', body: '', deviceId: 'd', level: 'info', status: 'pending', data: {} } as const
+      const row = { id: `n${at}`, seq: at + 1, title: '', body: '', deviceId, level: 'info', status: 'pending', data: {} } as const
       tx.insert(NotificationTable, { ...row, ...nothing, createdAt })
     }
   })
@@ -76,6 +77,30 @@ test('so does a clock that is set while it runs', async () => {
   later(3 * 365 * DAY_MS)
   await prune()
   expect(left()).toEqual([1, 2, 3])
+})
+
+test('what waits for somebody without a device stays for a year', async () => {
+  const at = new Date().toISOString()
+  const house = { id: 'h', displayName: 'Home', mode: 'multi', timezone: 'UTC', locale: 'en', createdAt: at, updatedAt: at } as const
+  const granny: PersonRow = {
+    id: 'granny',
+    householdId: house.id,
+    displayName: 'Granny',
+    pronouns: '',
+    role: 'adult',
+    aliases: [],
+    birthDate: null,
+    position: 0,
+  }
+  await db.write((tx) => {
+    tx.insert(HouseholdTable, house)
+    tx.insert(PersonTable, granny)
+  })
+  await fill([366, 364, 31, 1], granny.id)
+  const prune = createRetention(db)
+  await prune()
+  await prune()
+  expect(left()).toEqual([2, 3, 4])
 })
 
 test('the newest stays, so that numbers go on from it', async () => {

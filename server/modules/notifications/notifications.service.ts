@@ -65,7 +65,7 @@ const isUrgent = ({ urgent, level, category, target }: NewNotification): boolean
 
 export type NotificationsService = ReturnType<typeof createNotificationsService>
 
-/** What the house has to say to its people: one record for each device, kept for 30 days. */
+/** What the house has to say to its people: one record for each device, kept for 30 days; what waits, for a year. */
 export function createNotificationsService({ db, household, events, deliver, onWriteFailed }: NotificationsDeps) {
   const idsOf = (where: string, parameters: string[] = []) =>
     db.select<{ id: string }>(DEVICES + where + ORDER, parameters).map(({ id }) => id)
