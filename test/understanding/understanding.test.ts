@@ -289,3 +289,14 @@ test('many names do not make it slow', () => {
 test('an unknown zone is not guessed', () => {
   expect(understand('what time is it now', { timezone: 'Mars/Olympus' })).toBeNull()
 })
+
+test.each([
+  ['text oskar the code is 4711', 'the code is 4711'],
+  ['tell oskar dinner is ready', 'dinner is ready'],
+  ['tell oskar a joke that is funny', undefined],
+  ['tell maja a story about what is in the sea', undefined],
+  ['tell maja something that is true', undefined],
+])('what somebody is told is what was said and not what is to be thought of: %s', (text, message) => {
+  const understood = understand(text)
+  expect(understood?.intent === 'tell_person' ? understood.slots.message : undefined).toBe(message)
+})

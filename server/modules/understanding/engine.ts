@@ -16,6 +16,7 @@ interface Form {
   program: Program
   unless: ReadonlySet<string>
   unlessFirst: Phrases<true>
+  unlessWithin: ReadonlySet<string>
   maybe: boolean
 }
 
@@ -50,11 +51,12 @@ export function createEngine(language: Language) {
   const byWord = new Map<string, Form[]>()
   const always: Form[] = []
   function* compiling() {
-    for (const [intent, { says, unless, unlessFirst, maybe }] of Object.entries(language.intents)) {
+    for (const [intent, { says, unless, unlessFirst, unlessWithin, maybe }] of Object.entries(language.intents)) {
       const veto = new Set(unless.map(fold))
       const vetoFirst = createPhraseSet(unlessFirst, expansions)
+      const vetoWithin = new Set(unlessWithin.map(fold))
       for (const template of says) {
-        add({ intent, program: templates.compile(template), unless: veto, unlessFirst: vetoFirst, maybe })
+        add({ intent, program: templates.compile(template), unless: veto, unlessFirst: vetoFirst, unlessWithin: vetoWithin, maybe })
         yield
       }
     }
@@ -149,6 +151,8 @@ export function createEngine(language: Language) {
           const match = walk(form.program, said, from, to, spans)
           const content = match?.captures.find(({ as }) => as === 'content')
           if (content && form.unlessFirst.at(said, content.start)) continue
+          const what = form.unlessWithin.size > 0 && match?.captures.find(({ as }) => as === 'what')
+          if (what && said.slice(what.start, what.end).some((word) => form.unlessWithin.has(word))) continue
           if (match) matches.push({ form, match })
         }
         matches.sort((a, b) => a.match.guessed - b.match.guessed || Number(a.form.maybe) - Number(b.form.maybe))

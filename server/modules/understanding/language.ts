@@ -30,6 +30,8 @@ const Intent = z.object({
   unless: Words.default([]),
   /** What was captured as `content` does not begin with these. */
   unlessFirst: Words.default([]),
+  /** What was captured as `what` holds none of these. */
+  unlessWithin: Words.default([]),
   says: Words,
 })
 

@@ -163,7 +163,8 @@ export function createReaders(language: Language) {
           case 'list':
             return lists(from)
           case 'person':
-            return named(indexOf(names.people), spoken, from)
+            // `tell Ben the code is 4711`
+            return named(indexOf(names.people), spoken, from).filter(({ end }) => !leaveOut.has(spoken[end - 1] as string))
           case 'plug':
             return named(indexOf(names.plugs), spoken, from)
           case 'box':
