@@ -58,6 +58,7 @@ test.each([
 
 test('numbers that are no dates stay what they are', () => {
   expect(at('remind me to buy 1/2 kg flour tomorrow')).toBe('remind buy 1/2 kg flour 2026-11-22T08:00:00.000Z')
+  expect(at('remind me to split it 50/50 at 5')).toBe('remind split it 50/50 2026-11-21T16:00:00.000Z')
   expect(at('remind me at 7.30 to leave')).toBe('remind leave 2026-11-21T18:30:00.000Z')
 })
 
@@ -69,6 +70,9 @@ test.each([
   ['remind me to call bob on tuezdy', 'on tuezdy'],
   ['remind me to call bob monday or tuesday at 5', 'or tuesday'],
   ['add zoo to the calendar on 31/2 at 5pm', 'on 31/2'],
+  ['add zoo to the calendar 31/11 at 5pm', '31/11'],
+  ['remind me on 30/2 to call', 'on 30/2'],
+  ['remind me to call on 31/4 at 9', 'on 31/4'],
   ['remind me to call mum after sunday tomorrow at 5', 'after sunday'],
   ['Erinnere mich daran, die Miete zu zahlen nach Weihnachten', 'nach Weihnachten'],
 ])('what is said of when and not understood is asked for again: %s', (text, words) => expect(at(text)).toBe(`when_unread ${words}`))

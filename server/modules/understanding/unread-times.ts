@@ -15,6 +15,9 @@ export interface Unread {
 /** A year with a 29 February. */
 const LEAP_YEAR = 2028
 const NUMERIC = /^\d{1,2}[./]\d{1,2}(?:[./]\d{2,4})?$/
+const DATE = /^(\d{1,2})([./])(\d{1,2})(?:[./](\d{4}))?$/
+/** What is greater is no hour. */
+const LAST_HOUR = 24
 const NAMES_A_DAY = /(?:days?|tage?)$/
 
 export type UnreadTimes = ReturnType<typeof createUnreadTimes>
@@ -48,6 +51,24 @@ export function createUnreadTimes(language: Pick<Language, 'words'>) {
     return null
   }
 
+  /** `on 30/2`, `31/11` or `am 31.4`, whichever of day and month comes first. */
+  function impossibleNumbers(said: readonly string[]): Unread | null {
+    for (const [at, word] of said.entries()) {
+      const [, first, sign, second, year = String(LEAP_YEAR)] = DATE.exec(word) ?? []
+      if (first === undefined) continue
+      const isAfterDay = dayBefore.has(said[at - 1] ?? '')
+      const ways = [
+        [Number(first), Number(second)],
+        [Number(second), Number(first)],
+      ] as const
+      if (ways.some(([day, month]) => DateTime.local(Number(year), month, day).isValid)) continue
+      const isNearly = ways.some(([day, month]) => day > 28 && day <= 31 && month > 0 && month <= 12)
+      const isDate = sign === '/' ? isNearly || isAfterDay : isAfterDay && Number(first) > LAST_HOUR
+      if (isDate) return { from: isAfterDay ? at - 1 : at, to: at + 1 }
+    }
+    return null
+  }
+
   const saysADay = ({ value }: { value: unknown }) => {
     const { day, recurrence, clock } = value as When
     return day !== undefined || recurrence !== undefined || clock !== undefined
@@ -77,7 +98,7 @@ export function createUnreadTimes(language: Pick<Language, 'words'>) {
       const aside = time && beside.before(said, title.end)
       const first = aside && spans('when', time.start).findLast(saysADay)
       if (aside && first) return { from: aside.start, to: first.end }
-      return impossible(said) ?? inTitle(said, title, spans)
+      return impossible(said) ?? impossibleNumbers(said) ?? inTitle(said, title, spans)
     },
   }
 }
