@@ -134,6 +134,7 @@ export function createMind({
     conversations,
     answering,
     learnFrom: learning.learnFrom,
+    isActing: decisions.isActing,
     onUntold: (err) => log.warn({ err }, 'what came of a decision could not be told'),
     events,
   })

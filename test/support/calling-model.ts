@@ -18,8 +18,8 @@ export interface CallingModel {
   asked: Asked[]
   /** To a message with these words it calls a function, once for each of the parameters; after that it repeats what came of it. */
   call(words: string, name: string, ...params: unknown[]): void
-  /** What it writes to a message with these words, instead of repeating what came of a call. */
-  write(words: string, text: string): void
+  /** What it writes, or will have written by then, to a message with these words, instead of repeating what came of a call. */
+  write(words: string, text: string | Promise<string>): void
   /** From now on it answers requests for a reply with an error, or does not any more. */
   break(isBroken: boolean): void
   /** What it writes, or will have written by then, where JSON is asked for and the message has these words. */
@@ -32,7 +32,7 @@ export async function startCallingModel(): Promise<CallingModel> {
   const asked: Asked[] = []
   const calls = new Map<string, { name: string; params: unknown[] }>()
   const texts = new Map<string, unknown>()
-  const written = new Map<string, string>()
+  const written = new Map<string, string | Promise<string>>()
   let isBroken = false
   const find = <T>(known: Map<string, T>, text: string) => [...known].findLast(([words]) => text.includes(words))?.[1]
 
@@ -40,9 +40,9 @@ export async function startCallingModel(): Promise<CallingModel> {
     const last = request.messages.at(-1)
     const said = String(request.messages.findLast(({ role }) => role === 'user')?.content)
     if (request.response_format) return { content: JSON.stringify((await find(texts, said)) ?? { facts: [] }) }
-    if (last?.role === 'tool') return { content: find(written, said) ?? `It came to this: ${String(last.content)}` }
+    if (last?.role === 'tool') return { content: (await find(written, said)) ?? `It came to this: ${String(last.content)}` }
     const call = find(calls, said)
-    if (!call || request.tools.length === 0) return { content: find(written, said) ?? 'Yes, I hear you.' }
+    if (!call || request.tools.length === 0) return { content: (await find(written, said)) ?? 'Yes, I hear you.' }
     return {
       tool_calls: call.params.map((params, index) => ({
         index,

@@ -72,6 +72,8 @@ export interface Question {
   onText(text: string): void
   /** Hears of a call, and again when it has ended, before the model does. */
   onCall(call: ToolCall): Promise<void>
+  /** Keeps what is asked for those of these calls that still wait; `words` is what was asked, of the calls as they stand. */
+  onAsk(ids: ReadonlySet<string>, wordsFor: (calls: readonly ToolCall[]) => string): Promise<{ words: string; calls: readonly ToolCall[] }>
   onSources(sources: MessageSource[]): void
 }
 
@@ -85,6 +87,7 @@ export interface Answered {
   aborted: boolean
 }
 
+const NOTHING_ASKED = { words: '', calls: [] as readonly ToolCall[] }
 /** What the house answered of its own. */
 const OWN: ReadonlySet<string> = new Set(['grammar', 'none'])
 /** For so long “undo” means what was done. */
@@ -181,7 +184,7 @@ export function createAnswering({ llm, grammar, recollection, texts, household, 
   async function byModel(question: Question, { mayAct = true, wordless }: { mayAct?: boolean; wordless?: string } = {}): Promise<Answered> {
     const { caller, conversationId, said, before, signal } = question
     const outcomes: string[] = []
-    const asking = new Map((before?.toolCalls ?? []).filter(({ status }) => status === 'asking').map((call) => [call.id, call]))
+    const asking = new Set((before?.toolCalls ?? []).filter(({ status }) => status === 'asking').map(({ id }) => id))
     let spoke = false
     const onText = (text: string) => {
       spoke ||= text.trim() !== ''
@@ -189,7 +192,7 @@ export function createAnswering({ llm, grammar, recollection, texts, household, 
     }
     const onCall = (call: ToolCall) => {
       if (call.output) outcomes.push(call.output)
-      if (call.status === 'asking') asking.set(call.id, call)
+      if (call.status === 'asking') asking.add(call.id)
       return question.onCall(call)
     }
     const house = household.get()
@@ -209,24 +212,18 @@ export function createAnswering({ llm, grammar, recollection, texts, household, 
     const { model, stopReason } = await llm.generate({ conversationId, fairKey, messages, functions, signal, onText })
     const aborted = stopReason === 'aborted'
     if (aborted) return { model, aborted }
+    // The house itself asks for what waits: whatever the model said, a word is about that and about nothing else.
+    const { words, calls } = asking.size > 0 ? await question.onAsk(asking, (calls) => askingWords(calls, grammar.say)) : NOTHING_ASKED
+    outcomes.push(...calls.flatMap(({ status, output }) => (status === 'done' && output) || []))
+    if (words !== '') question.onText(spoke ? `\n\n${words}` : words)
     // Small models sometimes do what they were asked for and say nothing.
-    if (!spoke && asking.size === 0) question.onText(wordless ?? (outcomes.join(' ') || grammar.say('speechless')))
-    await ask([...asking.values()], question, spoke)
+    else if (!spoke) question.onText(wordless ?? (outcomes.join(' ') || grammar.say('speechless')))
     return { model, aborted }
-  }
-
-  /** The house itself asks for what waits: whatever the model said, a word is about that and about nothing else. */
-  async function ask(asking: readonly ToolCall[], question: Question, spoke: boolean): Promise<void> {
-    if (asking.length === 0) return
-    const words = askingWords(asking, grammar.say)
-    for (const call of asking) await question.onCall({ ...call, question: words })
-    question.onText(spoke ? `\n\n${words}` : words)
   }
 
   return {
     /** Fails with what `Llm.generate` throws, but where no model is set up: then it says so itself. */
     async answer(question: Question): Promise<Answered> {
-      for (const call of question.before?.toolCalls ?? []) await question.onCall(call)
       const decided = question.before ? null : await byDecision(question)
       if (decided) return decided
       if (!question.before && (await byGrammar(question))) return { model: 'grammar', aborted: false }

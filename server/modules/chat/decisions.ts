@@ -1,4 +1,4 @@
-import type { Database } from '../../db/database.ts'
+import type { Database, Transaction } from '../../db/database.ts'
 import type { Caller } from '../../kit/caller.ts'
 import { conflict, forbidden, notFound } from '../../kit/errors.ts'
 import type { ToolCall } from './chat.contract.ts'
@@ -19,29 +19,42 @@ export function createDecisions({ db, tools }: { db: Database; tools: Tools }) {
       .find(MessageTable, { conversationId }, { order: 'seq desc', limit: 6 })
       .find(({ role, status }) => role === 'assistant' && status !== 'streaming')
 
-  const withCall = (id: string, callId: string, change: Partial<ToolCall>) =>
+  /** How many calls are being carried out, by conversation. */
+  const acting = new Map<string, number>()
+  const count = (conversationId: string, by: 1 | -1) => {
+    const now = (acting.get(conversationId) ?? 0) + by
+    if (now > 0) acting.set(conversationId, now)
+    else acting.delete(conversationId)
+  }
+
+  const change = (tx: Transaction, rows: readonly MessageRow[], callId: string, by: Partial<ToolCall>): void => {
+    for (const { id, toolCalls } of rows)
+      tx.update(MessageTable, id, { toolCalls: toolCalls?.map((call) => (call.id === callId ? { ...call, ...by } : call)) ?? null })
+  }
+
+  const withCall = (messageIds: readonly string[], callId: string, by: Partial<ToolCall>) =>
     db.write((tx) => {
-      const row = db.get(MessageTable, id)
-      const toolCalls = row?.toolCalls?.map((call) => (call.id === callId ? { ...call, ...change } : call)) ?? null
-      tx.update(MessageTable, id, { toolCalls })
+      const rows = messageIds.flatMap((id) => db.get(MessageTable, id) ?? [])
+      change(tx, rows, callId, by)
     })
 
   /**
-   * Takes the call from `asking` in one write, so that it is never done twice. Throws 404 for a call that is not there, 409 for one decided
-   * before, and 403 for whoever may not have it done: it goes on asking then.
+   * Takes the call from `asking` in one write, so that it is never done twice, in every answer that holds it: one that is made anew has it
+   * too, and is the first of them. Throws 404 for a call that is not there, 409 for one decided before, and 403 for whoever may not have it
+   * done: it goes on asking then.
    */
-  const claim = (caller: Caller, conversationId: string, callId: string, change: Partial<ToolCall>) =>
+  const claim = (caller: Caller, conversationId: string, callId: string, by: Partial<ToolCall>) =>
     db.write((tx) => {
-      const rows = db.find(MessageTable, { conversationId }, { order: 'seq desc', limit: 200 })
-      const row = rows.find(({ toolCalls }) => toolCalls?.some(({ id }) => id === callId))
-      const call = row?.toolCalls?.find(({ id }) => id === callId)
-      if (!row || !call) throw notFound('This call')
+      const rows = db
+        .find(MessageTable, { conversationId }, { order: 'seq desc', limit: 200 })
+        .filter(({ toolCalls }) => toolCalls?.some(({ id }) => id === callId))
+      const [newestRow] = rows
+      const call = newestRow?.toolCalls?.find(({ id }) => id === callId)
+      if (!newestRow || !call) throw notFound('This call')
       if (call.status !== 'asking') throw conflict('conflict', 'This was decided already.')
       if (!tools.mayDecide(call.name, caller)) throw forbidden('You may not have this done.')
-      tx.update(MessageTable, row.id, {
-        toolCalls: row.toolCalls?.map((other) => (other.id === callId ? { ...other, ...change } : other)) ?? null,
-      })
-      return { messageId: row.id, call }
+      change(tx, rows, callId, by)
+      return { messageId: newestRow.id, messageIds: rows.map(({ id }) => id), call }
     })
 
   return {
@@ -55,6 +68,9 @@ export function createDecisions({ db, tools }: { db: Database; tools: Tools }) {
       return (toolCalls ?? []).filter(wasAsked)
     },
 
+    /** Whether something that was allowed there is being done. */
+    isActing: (conversationId: string): boolean => acting.has(conversationId),
+
     /** Does or leaves what was asked for, as the one who says so. Throws what `claim` throws. */
     async decide(
       caller: Caller,
@@ -67,10 +83,15 @@ export function createDecisions({ db, tools }: { db: Database; tools: Tools }) {
         const { call, messageId } = await claim(caller, conversationId, callId, { status: 'declined' })
         return { ...call, status: 'declined', messageId }
       }
-      const { call, messageId } = await claim(caller, conversationId, callId, { status: 'failed', output: INTERRUPTED })
-      const done = lightCall(await tools.perform(call.name, call.params, { caller, origin: 'model', signal, conversationId }, call.id))
-      await withCall(messageId, callId, done)
-      return { ...done, messageId }
+      count(conversationId, 1)
+      try {
+        const { call, messageId, messageIds } = await claim(caller, conversationId, callId, { status: 'failed', output: INTERRUPTED })
+        const done = lightCall(await tools.perform(call.name, call.params, { caller, origin: 'model', signal, conversationId }, call.id))
+        await withCall(messageIds, callId, done)
+        return { ...done, messageId }
+      } finally {
+        count(conversationId, -1)
+      }
     },
   }
 }

@@ -16,6 +16,8 @@ export interface RepliesDeps {
   answering: Answering
   /** Called within the write that finishes a model's reply, with the person's message. */
   learnFrom(tx: Transaction, said: MessageRow, caller: Caller): void
+  /** Whether something that was allowed in a conversation is being done, of which nothing can be told yet. */
+  isActing(conversationId: string): boolean
   /** What was done stays done, though the words about it are missing. */
   onUntold(error: unknown): void
   events: EventBus
@@ -38,6 +40,8 @@ interface Turn {
   reply: MessageRow
   /** Replies that this one takes the place of, once it is there. */
   replaces: MessageRow[]
+  /** What stands of those; the reply has its calls from the start, since a person may decide on one at any time. */
+  before: Before | null
   /** A call that a person decided on, of which the reply tells what came. */
   decided?: ToolCall
 }
@@ -74,13 +78,14 @@ function standing(replaces: readonly MessageRow[]): Before | null {
   return {
     content: replaces.map(({ content }) => content).join('\n\n'),
     model: first.model,
-    toolCalls: acted.flatMap(({ toolCalls }) => toolCalls ?? []),
+    // one that was begun anew and failed holds the same ones
+    toolCalls: [...new Map(acted.flatMap(({ toolCalls }) => toolCalls ?? []).map((call) => [call.id, call])).values()],
     sources: acted.flatMap(({ sources }) => sources ?? []),
   }
 }
 
 /** Replies, one at a time in each conversation. Every piece is on the disk before it is sent. */
-export function createRepliesService({ db, conversations, answering, learnFrom, onUntold, events }: RepliesDeps) {
+export function createRepliesService({ db, conversations, answering, learnFrom, isActing, onUntold, events }: RepliesDeps) {
   const running = new Map<string, { stop: AbortController; done: Promise<void> }>()
 
   function checkFree(conversationId: string): void {
@@ -145,15 +150,27 @@ export function createRepliesService({ db, conversations, answering, learnFrom, 
         tx.update(MessageTable, reply.id, { toolCalls: [...others, lightCall(call)] })
       })
 
+    /** Reads and asks in one write, for the same reason. */
+    const onAsk: Question['onAsk'] = (ids, wordsFor) =>
+      db.write((tx) => {
+        const toolCalls = db.get(MessageTable, reply.id)?.toolCalls ?? []
+        const meant = toolCalls.filter(({ id }) => ids.has(id))
+        const words = wordsFor(meant)
+        const waits = ({ id, status }: ToolCall) => ids.has(id) && status === 'asking'
+        tx.update(MessageTable, reply.id, { toolCalls: toolCalls.map((call) => (waits(call) ? { ...call, question: words } : call)) })
+        return { words, calls: meant }
+      })
+
     try {
       const question: Question = {
         caller,
         conversationId: conversation.id,
         said: before,
-        before: standing(turn.replaces),
+        before: turn.before,
         signal: AbortSignal.any([signal, cannotKeep.signal]),
         onText,
         onCall,
+        onAsk,
         onSources(found) {
           sources = found
         },
@@ -208,21 +225,25 @@ export function createRepliesService({ db, conversations, answering, learnFrom, 
         tx.insert(MessageTable, reply)
         tx.update(ConversationTable, conversation.id, { updatedAt: asked.createdAt })
         tx.afterCommit(() => events.publish(chatMessageUser, { conversationId: conversation.id, deviceId: owner.deviceId, text }))
-        return { caller, conversation, said: [...said, asked], reply, replaces: [] }
+        return { caller, conversation, said: [...said, asked], reply, replaces: [], before: null }
       }
       await run(conversationId, prepare, sink)
     },
 
-    /** Answers the last thing said once more; the old reply stays until the new one has begun. Throws 404, and 409 where nothing was said. */
+    /** Answers the last thing said once more; the old reply stays until the new one has begun. Throws 404, 409 where nothing was said, and 409 `busy`. */
     async regenerate(caller: Caller, id: string, sink: ReplySink): Promise<void> {
       const conversation = conversations.mustOwn(caller, id)
       const prepare = (tx: Transaction): Turn => {
         const said = conversations.messages(id)
         const last = said.findLastIndex(({ role }) => role === 'user')
         if (last < 0) throw conflict('conflict', 'Nothing was said in this conversation yet.')
-        const reply = message(id, { role: 'assistant', status: 'streaming' })
+        if (isActing(id)) throw conflict('busy', 'What was allowed in this conversation is still being done.')
+        const replaces = said.slice(last + 1)
+        const before = standing(replaces)
+        const toolCalls = before && before.toolCalls.length > 0 ? before.toolCalls : null
+        const reply = message(id, { role: 'assistant', status: 'streaming', toolCalls })
         tx.insert(MessageTable, reply)
-        return { caller, conversation, said: said.slice(0, last + 1), reply, replaces: said.slice(last + 1) }
+        return { caller, conversation, said: said.slice(0, last + 1), reply, replaces, before }
       }
       await run(id, prepare, sink)
     },
@@ -247,7 +268,7 @@ export function createRepliesService({ db, conversations, answering, learnFrom, 
         if (last?.id !== messageId || last.toolCalls?.some(({ status }) => status === 'asking')) throw new NothingToTell()
         const reply = message(conversationId, { role: 'assistant', status: 'streaming' })
         tx.insert(MessageTable, reply)
-        return { caller, conversation, said, reply, replaces: [], decided: call }
+        return { caller, conversation, said, reply, replaces: [], before: null, decided: call }
       }
       await run(conversationId, prepare, silent).catch((error: unknown) => {
         if (!(error instanceof NothingToTell)) onUntold(error)
