@@ -90,6 +90,9 @@ test.each([
   ['remind me to decide whether or not on monday', 'remind decide whether or not 2026-11-23T08:00:00.000Z'],
   ['remind me to buy coffee or tea tomorrow', 'remind buy coffee or tea 2026-11-22T08:00:00.000Z'],
   ['Erinnere mich jeden Tag um 8 Uhr bis Freitag an die Tabletten', 'remind Tabletten 2026-11-22T07:00:00.000Z FREQ=DAILY;UNTIL=20261127'],
+  ['Erinnere mich morgen an die Arbeit um 17 Uhr', 'remind Arbeit 2026-11-22T16:00:00.000Z'],
+  ['Erinnere mich morgen um 8 an das Treffen um 17 Uhr', 'remind Treffen um 17 Uhr 2026-11-22T07:00:00.000Z'],
+  ['Erinnere mich am Freitag daran, Oma anzurufen um 17 Uhr', 'remind Oma anzurufen 2026-11-27T16:00:00.000Z'],
   ['remind me to pay rent at the weekend', 'remind pay rent 2026-11-28T08:00:00.000Z'],
   ['remind me to water plants on weekends at 9', 'remind water plants 2026-11-22T08:00:00.000Z FREQ=WEEKLY;BYDAY=SA,SU'],
 ])('what is understood is done: %s', (text, expected) => expect(at(text)).toBe(expected))
