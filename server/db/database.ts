@@ -24,8 +24,8 @@ export interface Database extends Reader {
   /** Resolves when no write is under way. */
   idle(): Promise<void>
   /**
-   * Plays the log of writes into the file and empties it, so that what was erased stands in neither any more. While somebody else reads the
-   * log stays; it is emptied at the latest when the database is closed.
+   * Plays the log of writes into the file and empties it, so that what was erased stands in neither any more. While somebody else reads for
+   * longer than a second the log stays; it is emptied at the latest when the database is closed.
    */
   emptyLog(): Promise<void>
   /** What was found and done at the start when the file was damaged; null when all was well. */
@@ -137,8 +137,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     async emptyLog() {
       const isEmptied = () => (raw.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[])[0]?.busy === 0
       for (let tries = 0; tries < LOG_TRIES; tries += 1) {
-        await idle()
-        if (isEmptied()) return
+        if (!raw.inTransaction && isEmptied()) return
         await wait(LOG_WAIT_MS)
       }
     },
