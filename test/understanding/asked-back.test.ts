@@ -108,6 +108,27 @@ test('a time said after a to-do without one is when it reminds', async () => {
   expect(await say('what reminders does Ben have')).toBe('Ben has no reminders.')
 })
 
+test('a time said after a to-do that was changed, done or deleted meanwhile makes none of it anew', async () => {
+  const { list, update, complete, remove } = family.ada.api.todos
+  const all = async () => (await list({ query: { status: 'all' } })).filter(({ title }) => /kite|string/.test(title))
+  const changes: ((id: string) => Promise<unknown>)[] = [
+    (id) => update({ params: { id }, body: { title: 'mend the string', notes: 'it is blue' } }),
+    (id) => update({ params: { id }, body: { notes: 'it is blue' } }),
+    (id) => complete({ params: { id } }),
+    (id) => remove({ params: { id } }),
+  ]
+  for (const change of changes) {
+    const say = talk(family.ada)
+    await say('remind me to fly the kite')
+    const [added] = await all()
+    await change(added?.id ?? '')
+    const after = await all()
+    expect(await say('tomorrow at 8')).not.toMatch(/remind you|does not exist/)
+    expect(await all()).toEqual(after)
+    for (const { id } of after) await remove({ params: { id } })
+  }
+})
+
 test('when something is, is looked up in the calendar and among the to-dos', async () => {
   const say = talk(family.ada)
   const add = (title: string, startAt: string, more: object = {}) => family.ada.api.calendar.create({ body: { title, startAt, ...more } })

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { closest } from '../../../kit/closest.ts'
 import { Todo } from '../../todos/todos.contract.ts'
@@ -101,15 +102,18 @@ async function removeReminder({ title }: Slots, help: AnswerHelp): Promise<strin
   return wanted === '' ? speech.say('no_reminders') : speech.say('no_such_reminder', { title: wanted })
 }
 
-/** A time that is said of what was put down without one just now. */
+/** A time that is said of what was put down without one just now, and is still as it was. */
 async function remindThen({ remindAt, recurrence, timed }: Slots, help: AnswerHelp): Promise<string | null> {
   const added = help.lastCalls[0]?.findLast(({ name, status }) => name === 'add_todo' && status === 'done')
   const todo = Todo.safeParse(added?.data).data
-  if (!todo || !remindAt || todo.remindAt || todo.list) return null
-  const { id, title, personId } = todo
+  if (!todo || !remindAt || todo.remindAt || todo.list || help.lastModelReply) return null
+  const now = (await find({ list: PLAIN }, help)).items.find(({ id }) => id === todo.id)
+  if (!isDeepStrictEqual(now, todo)) return null
+  const { id, title, notes, personId } = todo
   const isOwn = personId === undefined || personId === help.speaker?.id
   const person = help.household.persons.find((one) => one.id === personId)?.displayName
-  const said = await remind({ title, personId, person, who: isOwn ? 'me' : 'person', remindAt, dueAt: remindAt, recurrence, timed }, help)
+  const when = { remindAt, dueAt: remindAt, recurrence: recurrence ?? todo.recurrence, timed }
+  const said = await remind({ title, notes, personId, person, who: isOwn ? 'me' : 'person', ...when }, help)
   await help.run('remove_todo', { id }, NONE)
   return said
 }
@@ -163,9 +167,12 @@ async function clear({ list }: Slots, help: AnswerHelp): Promise<string> {
   return items.length === count && JSON.stringify(result.data).length <= MOST_KEPT ? `${said} ${help.speech.say('can_undo')}` : said
 }
 
-async function remind({ title, personId, person, who, remindAt, dueAt, recurrence, timed }: Slots, help: AnswerHelp): Promise<string> {
+async function remind(
+  { title, notes, personId, person, who, remindAt, dueAt, recurrence, timed }: Slots,
+  help: AnswerHelp,
+): Promise<string> {
   const { run, speech } = help
-  const result = await run('add_todo', given({ title, personId, remindAt, dueAt, recurrence }), NONE)
+  const result = await run('add_todo', given({ title, notes, personId, remindAt, dueAt, recurrence }), NONE)
   const waits = Added.safeParse(result.data).data?.waits === true
   const values = { title: text(title), name: text(person), time: remindAt ? speech.moment(text(remindAt)) : '' }
   if (remindAt && text(remindAt) <= speech.now().toJSDate().toISOString()) return help.told(result, 'todo_added', values)

@@ -180,11 +180,11 @@ export const memoryAnswers: Answers = {
     if (found.length === 0) return help.speech.say('forget_unknown', { query: text(query) })
     return found.length === 1 ? forget(found, help) : { text: which(found, help), sources: found }
   },
-  /** Only where it was asked which one. */
+  /** Only where the house asked last which one: what a model said since rests on other memories. */
   async forget_pick({ pick, second }, help) {
-    const { lastCalls, lastSources, speech } = help
+    const { lastCalls, lastModelReply, lastSources, speech } = help
     const wasAsked = lastCalls[0]?.some(({ name, params }) => name === 'recall' && ToForget.safeParse(params).success)
-    if (!wasAsked || lastSources.length < 2) return null
+    if (!wasAsked || lastModelReply || lastSources.length < 2) return null
     if (pick === 'none') return speech.say('left_undone')
     if (pick === 'all') return forget(lastSources, help)
     const numbers = pick === 'last' ? [lastSources.length] : [pick, second].filter((one) => one !== undefined).map(Number)
