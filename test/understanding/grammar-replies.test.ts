@@ -77,7 +77,7 @@ function call(changes: Partial<Caller> = {}): ActionCall & { lastSources: { chun
   }
   return { caller, origin: 'chat', signal: AbortSignal.timeout(60_000), lastSources: [] }
 }
-const ask = (text: string, more = call()) => replies().answer(text, more)
+const ask = (text: string, more: Parameters<ReturnType<typeof replies>['answer']>[1] = call()) => replies().answer(text, more)
 
 test('a timer is set through the action, and the run is shown', async () => {
   offer('set_timer', {}, 'Your pasta timer is set for 9 minutes.')
@@ -94,6 +94,15 @@ test('several things go onto the list one by one, and are told at once', async (
     { title: 'milk', list: 'Groceries' },
     { title: 'eggs', list: 'Groceries' },
   ])
+})
+
+test('what is added to nothing named is a thing to buy, and no event, person or sum', async () => {
+  offer('add_todo', {})
+  const others = ['dentist on friday', 'party tomorrow', 'friday', 'two plus two', '5 + 3', 'half', 'Oskar']
+  for (const other of others) expect((await ask(`add ${other}`))?.intent, other).not.toBe('list_need')
+  expect(runs).toEqual([])
+  for (const item of ['eggs', 'half fat milk', '2 melons', 'after eight']) await ask(`add ${item}`)
+  expect(runs).toMatchObject(['eggs', 'half fat milk', '2 melons', 'after eight'].map((title) => ({ params: { title } })))
 })
 
 test('emoji stay with what they were said with', async () => {
@@ -113,6 +122,23 @@ test('a reminder is for whom it is meant', async () => {
   expect((await ask('remind Maja tomorrow at 5 to feed the fish'))?.text).toBe('I will remind Maja tomorrow at 17:00: feed the fish.')
   expect(runs[0]?.params).toMatchObject({ title: 'feed the fish', personId: 'maja', remindAt: '2026-11-22T16:00:00.000Z' })
   expect((await ask('remind me to sleep'))?.text).toContain('to-do list')
+})
+
+test('a time is that of a to-do put down before, with its notes, unless a model asked something since', async () => {
+  const todo = { id: randomUUID(), title: 'call the bank', notes: 'about the card', createdAt: now.toISOString() }
+  offer('list_todos', { items: [todo], total: 1 })
+  offer('add_todo', {})
+  offer('remove_todo', {})
+  const added = { id: randomUUID(), name: 'add_todo', params: {}, status: 'done' as const, output: null, data: todo }
+  const asked = { ...call(), lastCalls: [[added]] }
+  const lastModelReply = { question: 'when is the best time to swim?', content: 'When would you like to go?' }
+  expect(await ask('tomorrow at 8', { ...asked, lastModelReply })).toBeNull()
+  expect(runs).toEqual([])
+  await ask('tomorrow at 8', asked)
+  expect(runs.slice(1)).toMatchObject([
+    { name: 'add_todo', params: { title: 'call the bank', notes: 'about the card' } },
+    { name: 'remove_todo', params: { id: todo.id } },
+  ])
 })
 
 test('memory answers with its source', async () => {
@@ -143,6 +169,26 @@ test('what was remembered just now can be asked back and forgotten', async () =>
   expect((await ask('why do you know this', { ...call(), lastSources: [{ chunkId: 'gone', title: 'it' }] }))?.text).toBe(
     'It came from something I have forgotten since.',
   )
+})
+
+test('which to forget is picked right after it was asked, and “no one” picks none', async () => {
+  offer('forget', {}, 'I have forgotten it.')
+  const lastSources = [boiler, { id: 'c2', title: 'the boiler hums' }].map(({ id, title }) => ({ chunkId: id, title }))
+  const found = {
+    id: randomUUID(),
+    name: 'recall',
+    params: { query: 'the boiler', purpose: 'forget' },
+    status: 'done' as const,
+    output: null,
+  }
+  const asked = { ...call(), lastSources, lastCalls: [[found]] }
+  for (const none of ['no one', 'forget no one', 'no, one', 'nobody', 'none'])
+    expect((await ask(none, asked))?.text ?? 'All right, I leave it.', none).toBe('All right, I leave it.')
+  const lastModelReply = { question: 'cats or dogs?', content: 'Both are fine.' }
+  for (const pick of ['both', 'number 2', 'none']) expect(await ask(pick, { ...asked, lastModelReply }), pick).toBeNull()
+  expect(runs).toEqual([])
+  for (const pick of ['no. 2', 'number two', 'the first one']) await ask(pick, asked)
+  expect(runs.map(({ params }) => params)).toEqual(['c2', 'c2', 'c1'].map((chunkId) => ({ chunkId })))
 })
 
 test('that the earlier versions go too is told in German as well', async () => {

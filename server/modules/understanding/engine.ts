@@ -9,6 +9,7 @@ import { createItems, finish, type SlotHelp } from './slots.ts'
 import { createTemplates, type Program } from './template.ts'
 import { fold, said as spoken, tokenize } from './tokens.ts'
 import type { UnderstandingContext, Understood } from './understood.ts'
+import { isUnlisted } from './unlisted.ts'
 import { createUnreadTimes } from './unread-times.ts'
 
 interface Form {
@@ -157,6 +158,7 @@ export function createEngine(language: Language) {
         }
         matches.sort((a, b) => a.match.guessed - b.match.guessed || Number(a.form.maybe) - Number(b.form.maybe))
         for (const { form, match } of matches) {
+          if (form.intent === 'list_need' && isUnlisted(match.captures, spans, help.said, readers)) continue
           const slots = finish(form.intent, match.captures, help)
           if (!slots) continue
           const unread = TIMED.has(form.intent) ? unreadTimes.in(said, match.captures, spans) : null

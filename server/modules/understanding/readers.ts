@@ -8,7 +8,7 @@ import { createNameIndex, type Named, type NameIndex } from './names.ts'
 import { createNumbers } from './numbers.ts'
 import { createPeriods } from './periods.ts'
 import { createPhrases, type Phrases, wordsOf } from './phrases.ts'
-import { type Sentence, said } from './tokens.ts'
+import { fold, type Sentence, said } from './tokens.ts'
 import type { UnderstandingContext } from './understood.ts'
 import { createWhens } from './whens.ts'
 
@@ -96,6 +96,8 @@ export function createReaders(language: Language) {
     arithmetic: createArithmetic(language, numbers),
     /** Whether words are a number and nothing else. */
     isNumber: (spoken: readonly string[]): boolean => numbers.at(spoken, 0)?.end === spoken.length,
+    /** Whether a text is `half` or the like and nothing else. */
+    isShare: (text: string): boolean => numbers.fractions.has(fold(text)),
     /** The entry of a house's names that some words name as a whole. */
     lookUp(entries: readonly Named[], spoken: readonly string[]): Named | null {
       return indexOf(entries).find(spoken)
