@@ -38,7 +38,7 @@ export interface Action {
   /** Checks parameters against the schema and fills in defaults. Throws 400 with the path of each fault. */
   parse(params: unknown): unknown
   /** What an id in the parameters means, for whoever is asked whether it may be done. Throws where it means nothing to the caller. */
-  about?(params: never, call: ActionCall): string
+  about?(params: never, call: ActionCall): string | Promise<string>
   run(params: never, call: ActionCall): Promise<ActionResult>
 }
 
@@ -50,7 +50,7 @@ interface ActionSpec<Input extends z.ZodType> {
   modelAsks?: true
   /** `member` unless stated. */
   access?: Action['access']
-  about?(params: z.output<Input>, call: ActionCall): string
+  about?(params: z.output<Input>, call: ActionCall): string | Promise<string>
   run(params: z.output<Input>, call: ActionCall): Promise<ActionResult>
 }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -229,6 +230,31 @@ test('what is to be forgotten is named, not its id', async () => {
   const { text } = await say(owner, 'It would be kind to have the remembered text dropped')
   expect(text).toMatch(/“Forget” \(“.*cellar key is green.*”\)\?/)
   expect(text).not.toContain(chunk?.id)
+})
+
+test('of an event that is to be taken out its title and day are named, not its id', async () => {
+  const times = { startAt: '2031-12-24T10:00:00Z', endAt: '2031-12-24T11:00:00Z' }
+  const event = await owner.api.calendar.create({ body: { title: 'Grandma’s 80th birthday', ...times } })
+  for (const [words, params] of [
+    ['the old entry struck', { id: event.id, all: true }],
+    ['the entry by name struck', { title: 'Grandma’s 80th birthday', from: '2031-12-01T00:00:00Z', to: '2032-01-01T00:00:00Z' }],
+  ] as const) {
+    model.call(words, 'remove_event', params)
+    const { text, calls } = await say(owner, `Please have ${words} from the calendar, remove that event`)
+    expect(text).toMatch(/“Remove event” \(“Grandma’s 80th birthday, .*24.*2031”/)
+    expect(text).not.toContain(event.id)
+    expect(calls).toMatchObject([{ status: 'asking', about: expect.stringContaining('Grandma') }])
+  }
+  const gone = randomUUID()
+  model.call('what is gone struck', 'remove_event', { id: gone })
+  const { calls } = await say(owner, 'Please have what is gone struck from the calendar, remove that event')
+  expect(calls).toEqual([])
+})
+
+test('an id of which nothing more is known is shown', async () => {
+  const id = randomUUID()
+  model.call('the door by its id', 'open_door', { door: id })
+  expect((await say(owner, 'Please open the door by its id')).text).toContain(`(door: “${id}”)`)
 })
 
 test('where the model cannot be reached, what is known for certain is answered all the same', async () => {

@@ -42,6 +42,11 @@ export function calendarActions({ calendar, household }: { calendar: CalendarSer
     return findEvent(title ?? '', coming)
   }
 
+  /** Which one is meant: of all occurrences of a series named by its id the first, else the next. */
+  async function removable({ all, ...wanted }: Wanted & { all?: boolean | undefined }): Promise<CalendarEvent> {
+    return all && wanted.id ? calendar.get(wanted.id) : find(wanted)
+  }
+
   return [
     action({
       name: 'add_event',
@@ -82,8 +87,13 @@ export function calendarActions({ calendar, household }: { calendar: CalendarSer
         .refine(isNamed, UNNAMED),
       risk: 'low',
       modelAsks: true,
+      async about(input) {
+        const { title, startAt } = await removable(input)
+        const day = DateTime.fromISO(startAt, { zone: zone(), locale: household.get().household.locale })
+        return `${title}, ${day.toLocaleString(DateTime.DATE_MED_WITH_WEEKDAY)}`
+      },
       async run({ all, ...wanted }) {
-        const event = all && wanted.id ? calendar.get(wanted.id) : await find(wanted)
+        const event = await removable({ all, ...wanted })
         const series = await calendar.remove(event.id, event.recurrence !== undefined && !all ? event.startAt : undefined)
         const occurrenceOnly = event.recurrence !== undefined && !all && series === null // after the last one nothing comes again
         const again = occurrenceOnly ? ' It comes again after that.' : ''

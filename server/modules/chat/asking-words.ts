@@ -30,12 +30,13 @@ function inOneLine(text: string): string {
   return line.length > MAX_VALUE ? `${line.slice(0, MAX_VALUE).toWellFormed()}…` : line
 }
 
-const isTold = (value: unknown) => value !== undefined && value !== null && value !== '' && !(typeof value === 'string' && UUID.test(value))
+const isId = (value: unknown) => typeof value === 'string' && UUID.test(value)
+const isTold = (value: unknown) => value !== undefined && value !== null && value !== ''
 
 function details({ params, about }: ToolCall, say: Say): string {
   const given = typeof params === 'object' && params !== null ? Object.entries(params) : []
   const told = given
-    .filter(([, value]) => isTold(value))
+    .filter(([, value]) => isTold(value) && !(about && isId(value)))
     .map(([name, value]) => {
       const text = typeof value === 'string' ? value : JSON.stringify(value)
       return `${nameWords(inOneLine(name)).toLowerCase()}: ${say('quoted', { text: inOneLine(text) })}`

@@ -139,7 +139,7 @@ export function createTools({ actions, embedder, wordsFor = () => [], onFault = 
         if (before.length > 0) return before.map(standingResult)
         if (risk === 'high' || modelAsks) {
           const parsed = action.parse(params)
-          const about = action.about?.(parsed as never, call)
+          const about = await action.about?.(parsed as never, call)
           const asking: ToolCall = { id: randomUUID(), name, params, status: 'asking', output: null, ...(about && { about }) }
           await onCall(asking)
           return ASKED
