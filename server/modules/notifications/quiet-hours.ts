@@ -2,7 +2,8 @@ import { fromWall, toWall } from '../../kit/recurrence.ts'
 import type { QuietHours } from '../paired-devices/paired-devices.contract.ts'
 
 const MINUTE_MS = 60_000
-const DAY_MS = 86_400_000
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
 
 const minutesOf = (clock: string): number => Number(clock.slice(0, 2)) * 60 + Number(clock.slice(3))
 
@@ -16,6 +17,8 @@ export function quietUntil({ from, to }: QuietHours, zone: string, now: number):
   const midnight = Math.floor(wall.getTime() / DAY_MS) * DAY_MS
   const endWall = midnight + end * MINUTE_MS + (end > minute ? 0 : DAY_MS)
   const at = Date.parse(fromWall(new Date(endWall), zone))
-  // In an hour that the clocks go through twice, the end can look as if it were over.
-  return at > now ? at : now + MINUTE_MS
+  if (at > now) return at
+  // In an hour that the clocks go through twice the end may have been in the first pass.
+  const again = at + HOUR_MS
+  return again > now && toWall(new Date(again).toISOString(), zone).getTime() === endWall ? again : now + MINUTE_MS
 }
